@@ -6,7 +6,7 @@ export type ErrorCode = components['schemas']['Error']['code'];
 /** One field to blame. */
 export type FieldFault = NonNullable<components['schemas']['Error']['details']>[number];
 
-/** `members`: all that the server told, what the contract names for the row besides too: `blockers`, `uses`, `impact`. */
+/** `members`: all that the server told of the error, with what only some operations tell: `blockers`, `uses`, `impact`. */
 type Base = { message: string; requestId?: string; members?: Members };
 type WithDetails = 'transport_conflict' | 'conflict' | 'payload_too_large' | 'precondition_required';
 type Other = Exclude<ErrorCode, WithDetails | 'invalid_request' | 'validation_failed' | 'rate_limited' | 'unavailable'>;
@@ -17,7 +17,7 @@ type Other = Exclude<ErrorCode, WithDetails | 'invalid_request' | 'validation_fa
  */
 export type CrmError =
   | (Base & { code: 'invalid_request' | 'validation_failed'; details: readonly FieldFault[] })
-  | (Base & { code: WithDetails /** The fields to blame, where it is for some that it was refused. */; details?: readonly FieldFault[] })
+  | (Base & { code: WithDetails /** The fields to blame, where there are any. */; details?: readonly FieldFault[] })
   | (Base & { code: 'rate_limited' | 'unavailable' /** Seconds until a retry makes sense. */; retryAfter: number })
   | (Base & { code: Other })
   | (Base & { code: 'no_answer'; cause: unknown });

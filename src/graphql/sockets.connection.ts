@@ -6,6 +6,7 @@ import type { Principal } from '../kernel/context/context.js';
 import { drained, fullBytes, isCrowded } from './backpressure.js';
 import { toGraphQLError } from './errors.js';
 import { framed, type Message } from './message.js';
+import { isOfServers } from './sockets.messages.js';
 import type { Callers, Connected } from './subscriptions.callers.js';
 import type { Sink } from './subscriptions.group.js';
 
@@ -113,15 +114,15 @@ export class Connection implements Connected {
       onMessage: (work) => {
         this.ws.on('message', (data: RawData) => {
           const text = data.toString();
-          if (this.#mayTalk(text.length)) work(text).catch((error: unknown) => this.#failed(error));
+          if (this.#mayTalk(text.length)) work(text).catch((error: unknown) => this.#failed(text, error));
         });
       },
     };
   }
 
-  #failed(error: unknown): void {
-    // A message that only servers send is the client's fault, which graphql-ws throws as any other.
-    if (error instanceof Error && error.message.startsWith('Unexpected message of type')) void this.close(4400, 'Invalid message received');
+  #failed(text: string, error: unknown): void {
+    // For graphql-ws a message that only servers send is one of the protocol: it throws where it should close.
+    if (isOfServers(text)) void this.close(4400, 'Invalid message received');
     else this.fault(error);
   }
 

@@ -142,12 +142,12 @@ function cookieOf(request: IncomingMessage): string | undefined {
 }
 
 function protocolOf(endpoint: SocketEndpoint): Protocol<Extra> {
-  const turns = new EventLoopQueue();
+  const eventLoop = new EventLoopQueue();
   return makeServer<Record<string, unknown>, Extra>({
     connectionInitWaitTimeout: initWaitMs,
     onConnect: ({ connectionParams, extra }) => connect(endpoint, extra.connection, connectionParams),
     onSubscribe: ({ extra, subscriptions }, id, payload) =>
-      begin(endpoint, extra.connection, { id, payload, turns, running: Object.keys(subscriptions).length }),
+      begin(endpoint, extra.connection, { id, payload, eventLoop, running: Object.keys(subscriptions).length }),
     execute: ({ contextValue }) => (contextValue as { result: object }).result,
     subscribe: ({ contextValue }) => (contextValue as { stream: AsyncIterable<never> }).stream,
     // The result as it is: it is printed already.
@@ -193,7 +193,7 @@ interface Begun {
   payload: SubscribePayload;
   running: number;
   /** A client may send many documents at once, and each is parsed and validated without a pause. */
-  turns: EventLoopQueue;
+  eventLoop: EventLoopQueue;
 }
 
 type Answer = ExecutionArgs | readonly GraphQLError[];
@@ -201,7 +201,7 @@ type Answer = ExecutionArgs | readonly GraphQLError[];
 /** Runs an operation, by the rules of every other transport, or begins a subscription. */
 async function begin(endpoint: SocketEndpoint, connection: Connection, begun: Begun): Promise<Answer> {
   const { app, persisted } = endpoint;
-  const { id, payload, running, turns } = begun;
+  const { id, payload, running, eventLoop } = begun;
   const info: RequestInfo = { id: randomUUID(), ip: connection.caller.ip, userAgent: connection.caller.userAgent };
   const ctx = new Context(app, info, connection.principal);
   const gate = new RateGate(app.limiter);
@@ -211,7 +211,7 @@ async function begin(endpoint: SocketEndpoint, connection: Connection, begun: Be
   try {
     if (running > operationsPerSocket) throw badRequest(`A socket may have ${operationsPerSocket} operations running`);
     await gate.enter(ctx, { graphql: true });
-    await turns.next();
+    await eventLoop.next();
     query = persisted.textOf(payload, true);
   } catch (error) {
     refusal = error instanceof GraphQLError ? error : toGraphQLError(refusalOf(error, ctx), info.id);

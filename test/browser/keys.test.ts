@@ -1,21 +1,8 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { Loose } from '../support/client.js';
-import { Demo } from './demo.js';
-import type { Screen } from './screen.js';
+import { demo, onBoard, one } from './board.js';
 
-let demo: Demo;
-let one: Screen;
-beforeAll(async () => {
-  demo = await Demo.start();
-  one = await demo.tab();
-  await demo.login(one);
-  await one.find('[data-deal]');
-  demo.faults();
-});
-afterAll(() => demo.end());
-afterEach(() => {
-  expect(demo.faults()).toEqual([]);
-});
+onBoard();
 
 /** Presses keys where the focus is; whether the page took them, so that the browser does nothing by them. */
 const taken = (keys: KeyboardEventInit) =>

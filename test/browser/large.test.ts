@@ -1,24 +1,11 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Loose } from '../support/client.js';
 import { eventually } from '../support/live.js';
-import { Demo } from './demo.js';
+import { demo, onBoard, one } from './board.js';
 import type { Screen } from './screen.js';
 
-/** A workspace of more records than a page of each list has. */
-let demo: Demo;
-let one: Screen;
-beforeAll(async () => {
-  demo = await Demo.start();
-  one = await demo.tab();
-  await demo.login(one);
-  await one.find('[data-deal]');
-  demo.faults();
-});
-afterAll(() => demo.end());
-
-afterEach(() => {
-  expect(demo.faults()).toEqual([]);
-});
+// A workspace of more records than a page of each list has.
+onBoard();
 
 const countOf = (selector: string) => one.page.$$eval(selector, (all) => all.length);
 

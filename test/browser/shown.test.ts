@@ -1,22 +1,10 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { eventually } from '../support/live.js';
-import { Demo } from './demo.js';
+import { demo, onBoard, one } from './board.js';
 import { holding, textOf } from './fields.js';
-import { desktop, type Screen } from './screen.js';
+import { desktop } from './screen.js';
 
-let demo: Demo;
-let one: Screen;
-beforeAll(async () => {
-  demo = await Demo.start();
-  one = await demo.tab();
-  await demo.login(one);
-  await one.find('[data-deal]');
-  demo.faults();
-});
-afterAll(() => demo.end());
-afterEach(() => {
-  expect(demo.faults()).toEqual([]);
-});
+onBoard();
 
 async function person(fields: object): Promise<string> {
   const make = 'mutation ($input: CreateContactInput!) { createContact(input: $input) { id } }';

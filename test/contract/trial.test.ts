@@ -168,8 +168,9 @@ it('After a trial nobody has the name of a webhook looked up: 402 comes before t
     asked.push(name);
     return ['10.0.0.1'];
   };
-  await api.app.egress.close();
-  Object.assign(api.app, { egress: new Egress({ allowPrivate: false, publicUrl: 'https://crm.example.com', resolve }) });
+  const { egress } = api.app;
+  const watched = new Egress({ allowPrivate: false, publicUrl: 'https://crm.example.com', resolve });
+  Object.assign(api.app, { egress: watched });
   const send = (caller: Client, address: string) => caller.post('/webhooks/manage', { url: address, events: ['*'] });
   expectRefusal(await send(account.owner, 'https://hooks.example.com/'), 422, 'url');
   expect(asked).toEqual(['hooks.example.com']);
@@ -179,4 +180,6 @@ it('After a trial nobody has the name of a webhook looked up: 402 comes before t
   expectRefusal(await send(owner, 'https://hooks.example.com/'), 402);
   expect(asked).toEqual(['hooks.example.com']);
   api.clock.reset();
+  Object.assign(api.app, { egress });
+  await watched.close();
 });

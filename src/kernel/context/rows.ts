@@ -42,10 +42,10 @@ interface Changing {
 }
 
 /**
- * Whether a select of this text may read rows without a lock that the operation depends on: its write then has to check them
- * (`requireRow`, `requireVersion`). False where there is no unit of work.
+ * Whether an operation may read rows that it depends on without locking them: its write must then check them (`requireRow`,
+ * `requireVersion`). False outside a unit of work. @param reads a text that names every table that is read
  */
-export const canReadUnlocked = ({ unit }: Pick<Changing, 'unit'>, text: string): boolean => unit?.canReadUnlocked(text) ?? false;
+export const canReadUnlocked = ({ unit }: Pick<Changing, 'unit'>, reads: string): boolean => unit?.canReadUnlocked(reads) ?? false;
 
 /**
  * Whether rows are locked before what depends on them is read: in what is not tried again where another writer came between, and in

@@ -31,7 +31,7 @@ const manyParameters = 200;
 
 /** Conditions of more characters than this are read and composed in a turn of the event loop of their own: a document may have many. */
 const longConditions = 20_000;
-const turns = new EventLoopQueue();
+const eventLoop = new EventLoopQueue();
 
 /** Whether reading the list is a long read: few at a time, one of an account. */
 export const isLong = ({ where }: Window): boolean => where.values.length > manyParameters || looksInLongTexts(where);
@@ -43,7 +43,7 @@ export async function windowOf(
   args: AnyListArgs,
   { withTotal, within, more = [] }: { withTotal: boolean; within?: Within; more?: readonly Sql[] },
 ): Promise<Window> {
-  if (jsonSize([args.filter, args.where], longConditions) > longConditions) await turns.next();
+  if (jsonSize([args.filter, args.where], longConditions) > longConditions) await eventLoop.next();
   const asked = await table.asked(ctx, args as never);
   const order = orderOf(table, args, asked, within);
   const of = { table: table.name, ...order.of, conditions: within ? undefined : conditionsInShort(args.filter, args.where) };

@@ -239,7 +239,7 @@ export class ContactFilter {
   @Refs(100, 'Has a deal of one of these owners') dealContextOwners?: string[] | null;
   @Refs(100, 'Has a deal in one of these stages') dealContextStages?: string[] | null;
   @SomeOf(DealStatus, 'Has a deal of one of these statuses') dealContextStatuses?: (keyof typeof DealStatus)[] | null;
-  @JsonObject(8, 'Custom fields that equal these values') cf?: Record<string, unknown> | null;
+  @JsonObject(8, 'Custom fields that equal these values: text, numbers, true or false') cf?: Record<string, unknown> | null;
   @JsonObject(16, 'A condition {and, or, not, field, op, value}') filters?: Record<string, unknown> | null;
 }
 
