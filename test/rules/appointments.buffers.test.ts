@@ -137,6 +137,24 @@ describe('a time that is left while others book it', () => {
     }
   });
 
+  it('is booked for a person on other calendars, or goes to the buffer of one that is changed', async () => {
+    for (let round = 0; round < 6; round++) {
+      const { userId: assignedTo } = await acme.member();
+      const { id } = await acme.calendar();
+      await made(id, { ...from('10:00', '11:00'), assignedTo });
+      const others = await Promise.all(Array.from({ length: 8 }, () => acme.calendar()));
+      const [changed, ...booked] = await Promise.all([
+        acme.owner.patch(`/calendars/${id}`, { bufferMinutes: 30 }),
+        ...others.map((other) => book(other.id, { ...from('11:00', '11:30'), assignedTo })),
+      ]);
+      expect(changed.status).toBe(200);
+      const taken = booked.filter(({ status }) => status === 201).length;
+      expect(taken).toBeLessThanOrEqual(1);
+      expect(booked.filter(({ status }) => status === 409)).toHaveLength(8 - taken);
+      await made(id, { ...from('11:30', '11:45'), assignedTo });
+    }
+  });
+
   it('is booked in three statements, and left in one more than words are changed in', async () => {
     const { id } = await acme.calendar({ bufferMinutes: 15 });
     let hour = 0;

@@ -43,10 +43,13 @@ export function takePlace(ctx: Context, calendar: Buffered, person: string | nul
   );
 }
 
+/** When the whole buffer of an appointment ends, over the aliases `a` of it and `c` of its calendar. */
+const whole = sql`a.end_time + c.buffer_minutes * interval '1 minute'`;
+
 // No appointment is moved, and no two come to overlap: a buffer ends where the next one begins, of the calendar or of the person.
 const rebuffering = (account: Sql, which: Sql): Sql => sql`
   update appointments t set busy_until = b.until from (
-    select a.id, greatest(a.end_time, least(a.end_time + c.buffer_minutes * interval '1 minute', (
+    select a.id, greatest(a.end_time, least(${whole}, (
         select min(n.start_time) from appointments n where n.account_id = a.account_id and n.calendar_id = a.calendar_id
           and n.start_time >= a.end_time and n.status = 'scheduled' and n.deleted_at is null), (
         select min(n.start_time) from appointments n where n.account_id = a.account_id and n.assigned_to = a.assigned_to
@@ -55,21 +58,40 @@ const rebuffering = (account: Sql, which: Sql): Sql => sql`
     where a.account_id = ${account} and ${which} and a.status = 'scheduled' and a.deleted_at is null) b
   where t.account_id = ${account} and t.id = b.id and t.busy_until <> b.until`;
 
+/** What is on a calendar and not over, alias `a`: what is over may have the old buffer still, or have the new one. */
+const notOver = (calendar: Sql, now: Sql): Sql => sql`a.calendar_id = ${calendar} and greatest(a.busy_until, ${whole}) > ${now}`;
+
 const rebufferCalendar = statement({
   name: 'rebufferCalendar',
   takes: { calendar: uuid, now: instant },
   changes: true,
-  // What is over may have the old buffer still, or have the new one.
-  text: ({ account, calendar, now }) =>
-    rebuffering(
-      account,
-      sql`a.calendar_id = ${calendar} and greatest(a.busy_until, a.end_time + c.buffer_minutes * interval '1 minute') > ${now}`,
-    ),
+  text: ({ account, calendar, now }) => rebuffering(account, notOver(calendar, now)),
 });
 
-/** Has the buffer of a calendar, which was changed, hold for what is booked on it, as far as the next appointments leave room. */
-export const rebuffer = async (ctx: Context, calendar: string): Promise<void> =>
-  void (await ctx.rows(rebufferCalendar, { calendar, now: ctx.now() }));
+// Whoever books for one of them, on whatever calendar, is done by then or begins later. A statement of its own: the next one is to see
+// what they booked. In one order, as all who take persons do.
+const holdPeople = statement({
+  name: 'holdPeopleOfCalendar',
+  takes: { calendar: uuid, now: instant },
+  row: { id: uuid },
+  locks: true,
+  text: ({ account, calendar, now }) => sql`
+    select t.user_id as id from memberships t where t.account_id = ${account} and t.user_id in (
+      select a.assigned_to from appointments a join calendars c on c.account_id = a.account_id and c.id = a.calendar_id
+      where a.account_id = ${account} and ${notOver(calendar, now)} and a.status = 'scheduled' and a.deleted_at is null
+        and a.busy_until <> ${whole})
+    order by t.user_id for no key update of t`,
+});
+
+/**
+ * Has the buffer of a calendar, which was changed and is held, hold for what is booked on it, as far as the next appointments leave
+ * room. From here on it holds the persons whose appointments it may change.
+ */
+export async function rebuffer(ctx: Context, calendar: string): Promise<void> {
+  const params = { calendar, now: ctx.now() };
+  await ctx.rows(holdPeople, params);
+  await ctx.rows(rebufferCalendar, params);
+}
 
 /** An appointment whose buffer the next one cut short, and its place. */
 interface CutShort {
@@ -110,7 +132,7 @@ const cutShortNow = statement({
     select a.id, a.calendar_id as "calendarId", c.buffer_minutes as "bufferMinutes", a.assigned_to as "assignedTo"
     from appointments a join calendars c on c.account_id = a.account_id and c.id = a.calendar_id
     where a.account_id = ${account} and a.assigned_to = ${person} and a.status = 'scheduled' and a.deleted_at is null
-      and a.end_time + c.buffer_minutes * interval '1 minute' > greatest(a.busy_until, ${now})`,
+      and ${whole} > greatest(a.busy_until, ${now})`,
 });
 
 /** What a person has that has less than its buffer, and is not over with it. */
