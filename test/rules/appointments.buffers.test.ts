@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Account, dataOf, type Loose, server, type TestServer } from '../support/index.js';
+import pg from 'pg';
+import { type Account, dataOf, type Loose, onPostgres, type Reply, server, type TestServer } from '../support/index.js';
+import { eventually } from '../support/live.js';
 
 let api: TestServer;
 let acme: Account;
@@ -166,5 +168,54 @@ describe('a time that is left while others book it', () => {
     const booked = [await made(id, next()), await made(id, next()), await made(id, next()), await made(id, next())];
     const cancelled = await api.statements(async () => dataOf(await change(booked.pop()!, { status: 'cancelled' })));
     expect(cancelled).toBeLessThanOrEqual(noted + 1);
+  });
+});
+
+/** Has an appointment leave its time, and before that is committed begins something, which is over or waits by then; answers both. */
+async function whileLeft(leave: () => Promise<Reply>, begin: () => Promise<Reply>): Promise<Reply[]> {
+  const { execute } = api.app.database;
+  await execute(`create function test_left() returns trigger language plpgsql as $$ begin
+    perform pg_advisory_xact_lock_shared(79); return new; end $$`);
+  await execute(`create trigger test_left before update of status, deleted_at on appointments for each row
+    when (new.status <> 'scheduled' or new.deleted_at is not null) execute function test_left()`);
+  const client = new pg.Client(api.place.databaseUrl);
+  await client.connect();
+  await client.query('select pg_advisory_lock(79)');
+  const waiting = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+  const waits = async (count: number) => (await client.query(waiting)).rows.length >= count;
+  try {
+    const left = leave();
+    await eventually(() => waits(1));
+    let isOver = false;
+    const begun = begin().finally(() => {
+      isOver = true;
+    });
+    await eventually(async () => isOver || (await waits(2)));
+    await client.end();
+    return await Promise.all([left, begun]);
+  } finally {
+    await client.end();
+    await execute('drop trigger test_left on appointments; drop function test_left()');
+  }
+}
+
+onPostgres(describe)('an appointment whose calendar gets a buffer while the next one of its person leaves', () => {
+  const leaves: [string, (next: Loose) => Promise<Reply>][] = [
+    ['is deleted', (next) => acme.owner.del(pathOf(next))],
+    ['is cancelled', (next) => change(next, { status: 'cancelled' })],
+    ['is over', (next) => change(next, { status: 'completed' })],
+  ];
+
+  it.each(leaves)('has it whole where the next one %s', async (_, leave) => {
+    const { userId: assignedTo } = await acme.member();
+    const [one, other] = [await acme.calendar(), await acme.calendar()];
+    await made(one.id, { ...from('10:00', '11:00'), assignedTo });
+    const next = await made(other.id, { ...from('11:00', '12:00'), assignedTo });
+    const replies = await whileLeft(
+      () => leave(next),
+      () => acme.owner.patch(`/calendars/${one.id}`, { bufferMinutes: 30 }),
+    );
+    expect(replies.map(({ status }) => status)).toEqual([200, 200]);
+    await expectBuffer(one.id);
   });
 });

@@ -1,5 +1,5 @@
 import type { Context } from '../../kernel/context/context.js';
-import { instant, integer, listOf, nullable, uuid } from '../../kernel/database/kinds.js';
+import { flag, instant, integer, listOf, nullable, uuid } from '../../kernel/database/kinds.js';
 import { type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { userTable } from '../users/user.table.js';
@@ -32,13 +32,14 @@ export function busyAfter(before: AppointmentRow, after: AppointmentRow, calenda
 export function takePlace(ctx: Context, calendar: Buffered, person: string | null): void {
   const account = sql`account_id = ${ctx.caller.account.id}::uuid`;
   const asRead = sql`id = ${calendar.id}::uuid and buffer_minutes = ${calendar.bufferMinutes}::int`;
+  // By their names both are held before the appointments that are changed: who changes a buffer holds all of it in this order, too.
   ctx.requireRow(
-    `booking 1 calendar ${calendar.id} ${calendar.bufferMinutes}`,
+    `appointment 1 calendar ${calendar.id} ${calendar.bufferMinutes}`,
     sql`select 1 from calendars where ${account} and ${asRead} for no key update`,
   );
   if (!person) return;
   ctx.requireRow(
-    `booking 2 person ${person}`,
+    `appointment 2 person ${person}`,
     sql`select 1 from memberships t where ${account} and user_id = ${person}::uuid and ${userTable.found} for no key update`,
   );
 }
@@ -106,27 +107,35 @@ const before = (account: Sql, start: Sql, of: Sql): Sql => sql`(
   where a.account_id = ${account} and ${of} and a.start_time < ${start} and a.status = 'scheduled' and a.deleted_at is null
   order by a.start_time desc limit 1)`;
 
-const cutShortBefore = statement({
-  name: 'appointmentsCutShort',
+const place = { id: uuid, calendarId: uuid, bufferMinutes: integer, assignedTo: nullable(uuid) };
+
+const justBefore = statement({
+  name: 'appointmentsJustBefore',
   takes: { calendar: uuid, person: nullable(uuid), start: instant },
-  row: { id: uuid, calendarId: uuid, bufferMinutes: integer, assignedTo: nullable(uuid) },
+  row: { ...place, isShort: flag },
   text: ({ account, calendar, person, start }) => sql`
-    select b.id, b.calendar_id as "calendarId", c.buffer_minutes as "bufferMinutes", b.assigned_to as "assignedTo"
-    from (${before(account, start, sql`a.calendar_id = ${calendar}`)} union ${before(account, start, sql`a.assigned_to = ${person}`)}) b
-      join calendars c on c.account_id = ${account} and c.id = b.calendar_id
-    where b.busy_until < b.end_time + c.buffer_minutes * interval '1 minute'`,
+    select a.id, a.calendar_id as "calendarId", c.buffer_minutes as "bufferMinutes", a.assigned_to as "assignedTo",
+      a.busy_until < ${whole} as "isShort"
+    from (${before(account, start, sql`a.calendar_id = ${calendar}`)} union ${before(account, start, sql`a.assigned_to = ${person}`)}) a
+      join calendars c on c.account_id = ${account} and c.id = a.calendar_id`,
 });
 
-/** Of what lies just before a scheduled appointment, on its calendar and for its person, what has less than its buffer. */
+/**
+ * Of what lies just before a scheduled appointment, on its calendar and for its person, what has less than its buffer. The next write,
+ * which has the appointment leave its time, takes the places of all of it, also of what is whole: a buffer that is changed meanwhile
+ * would end where the appointment still is, and nobody would give it back.
+ */
 export async function cutShortBy(ctx: Context, { calendarId, assignedTo, startTime, status }: AppointmentRow): Promise<CutShort[]> {
   if (status !== 'scheduled') return [];
-  return ctx.rows(cutShortBefore, { calendar: calendarId, person: assignedTo, start: startTime });
+  const neighbours = await ctx.rows(justBefore, { calendar: calendarId, person: assignedTo, start: startTime });
+  for (const { calendarId: id, bufferMinutes, assignedTo: person } of neighbours) takePlace(ctx, { id, bufferMinutes }, person);
+  return neighbours.filter(({ isShort }) => isShort);
 }
 
 const cutShortNow = statement({
   name: 'appointmentsOfPersonCutShort',
   takes: { person: uuid, now: instant },
-  row: { id: uuid, calendarId: uuid, bufferMinutes: integer, assignedTo: nullable(uuid) },
+  row: place,
   beside: true,
   text: ({ account, person, now }) => sql`
     select a.id, a.calendar_id as "calendarId", c.buffer_minutes as "bufferMinutes", a.assigned_to as "assignedTo"
