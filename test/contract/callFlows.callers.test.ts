@@ -99,6 +99,19 @@ describe('a simulated caller who is led in circles', () => {
   });
 });
 
+describe('PUT /call-flows/presence', () => {
+  it('keeps a presence and a phone that are said at the same moment', async () => {
+    const { owner } = await api.seed.account();
+    for (let round = 0; round < 20; round++) {
+      const said = { presence: round % 2 ? 'off' : 'on', did: `+141555501${String(round).padStart(2, '0')}` };
+      const bodies = [{ presence: said.presence }, { phone: said.did }];
+      const replies = await Promise.all(bodies.map((body) => owner.put('/call-flows/presence', body)));
+      expect(replies.map(({ status }) => status)).toEqual([200, 200]);
+      expect(dataOf(await owner.get('/call-flows/roster')).data).toMatchObject([said]);
+    }
+  });
+});
+
 describe('GET /call-flows/roster', () => {
   it('lists the active members with phone and presence', async () => {
     const own = await api.seed.account();

@@ -1,4 +1,5 @@
 import { found } from '../../kernel/base/errors.js';
+import { defined } from '../../kernel/base/objects.js';
 import type { Context } from '../../kernel/context/context.js';
 import { listOf, nullable, type RowOf, text, uuid, word } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
@@ -8,6 +9,7 @@ import { findRow, listRows } from '../../kernel/lists/list.js';
 import { toE164 } from '../../kernel/model/checks.js';
 import type { Page } from '../../kernel/model/connection.js';
 import { getUser } from '../users/user.service.js';
+import { userTable } from '../users/user.table.js';
 import { presence, rosterTable } from './callFlow.table.js';
 import type { Presence, RosterList, SetPresenceInput } from './roster.model.js';
 
@@ -62,14 +64,25 @@ export function agentsById(ctx: Context, members: readonly CallMember[], ownNumb
 export const agentsOf = async (ctx: Context, ids: readonly string[], ownNumber: string | null): Promise<Map<string, Agent>> =>
   agentsById(ctx, ids.length > 0 ? await ctx.rows(membersOf, { ids }) : [], ownNumber);
 
-/** PUT /call-flows/presence: whether the caller is rung from now on, and on which phone. */
-export async function setPresence(ctx: Context, { presence: given, phone }: SetPresenceInput): Promise<RosterRow> {
+// Held as it is read: of two who say something at once, each is told against what the other said.
+const holdMember = statement({
+  name: 'holdCallMember',
+  takes: { user: uuid },
+  row: { presence: word<keyof typeof Presence>(), phone: nullable(text) },
+  locks: true,
+  text: ({ account, user }) => sql`
+    select t.presence, t.phone from memberships t
+    where t.account_id = ${account} and t.user_id = ${user} and ${userTable.found} for no key update`,
+});
+
+/** PUT /call-flows/presence: whether the caller is rung from now on, and on which phone. What is not given stays. */
+export async function setPresence(ctx: Context, { presence: said, phone }: SetPresenceInput): Promise<RosterRow> {
   const userId = ctx.person;
-  const before = found(await ctx.db.membership.findFirst({ where: { userId } }), 'User');
-  const after = { presence: given ?? before.presence, phone: phone === undefined ? before.phone : phone };
-  const changes = changesBetween(before, after, ['presence', 'phone']);
+  const before = found((await ctx.rows(holdMember, { user: userId }))[0], 'User');
+  const given = defined({ presence: said ?? undefined, phone });
+  const changes = changesBetween(before, { ...before, ...given }, ['presence', 'phone']);
   if (Object.keys(changes).length > 0) {
-    await ctx.db.membership.updateMany({ where: { userId }, data: after });
+    await ctx.db.membership.updateMany({ where: { userId }, data: given });
     await ctx.emit({ name: 'user.updated', record: await getUser(ctx, userId), changes, logged: false });
   }
   const row = found(await findRow<RosterRow>(ctx, rosterTable, userId), 'User');
