@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { anAgent, bye, dials, entry, graph, loggedCall, placeCall, publish, publishedOn } from '../support/callFlows.js';
-import { type Account, dataOf, type Loose, server, type TestServer } from '../support/index.js';
+import { type Account, dataOf, type Loose, password, server, type TestServer } from '../support/index.js';
+import { tokenMailed } from '../support/mail.js';
 import { freeNumber } from './samples.talk.js';
 
 let api: TestServer;
@@ -70,5 +71,24 @@ describe('who of a group is rung', () => {
     expect([dials(left).length, (await loggedCall(api, acme, left.sid)).status]).toEqual([1, 'voicemail']);
     const patient = await answering(group({ members: [member(0)], queue: { holdSeconds: 45 } }));
     expect((await call(patient.phoneNumber)).log.flatMap(({ pause }) => (pause ? [pause] : []))).toEqual(['30', '15']);
+  });
+});
+
+describe('who was removed and is invited again', () => {
+  it('is rung once they say that they take calls, and not before', async () => {
+    const own = await api.seed.account();
+    const { userId, phone, member } = await anAgent(own, '+14155550190');
+    const draftGraph = graph(entry('a'), { id: 'a', kind: 'agent', userId, ringSeconds: 10, next: 'bye' }, bye);
+    const { phoneNumber } = await answering(draftGraph, own);
+    dataOf(await own.owner.del(`/users/${userId}`));
+    dataOf(await own.owner.post('/users/invite', { email: member.email }));
+    const back = api.anybody();
+    const token = await tokenMailed(api, member.email, 'accept-invite');
+    dataOf(await back.post('/auth/accept-invite', { token, password }));
+    const { data } = dataOf(await own.owner.get('/call-flows/roster'));
+    expect(data.find((listed: Loose) => listed.userId === userId)).toMatchObject({ did: phone, presence: 'off' });
+    expect(dials(await call(phoneNumber))).toEqual([]);
+    dataOf(await back.put('/call-flows/presence', { presence: 'on' }));
+    expect(dials(await call(phoneNumber))).toEqual([[phone]]);
   });
 });

@@ -49,7 +49,7 @@ export async function removeUser(ctx: Context, id: string) {
   const user = await ctx.forChange(userRows, id);
   check(user.role !== 'owner', () => denied('The owner cannot be removed'));
   check(user.id !== ctx.caller.userId, () => denied('You cannot remove yourself'));
-  await ctx.db.membership.updateMany({ where: { userId: user.id }, data: { status: 'removed', removedAt: ctx.now() } });
+  await ctx.db.membership.updateMany({ where: { userId: user.id }, data: { status: 'removed', removedAt: ctx.now(), presence: 'off' } });
   await ctx.db.session.updateMany({ where: { userId: user.id, revokedAt: null }, data: { revokedAt: ctx.now() } });
   const removed: User = { ...user, status: 'removed' };
   const changes = changesBetween(user, removed, ['status']);
