@@ -135,6 +135,42 @@ describe('a deal', () => {
   });
 });
 
+describe('an invoice', () => {
+  const lines = (...fields: object[]) => ({
+    items: fields.map((field) => ({ description: 'Work', quantity: 1, unitPrice: 100, ...field })),
+  });
+  const wrongFirst = (taken: string): [object, number, string][] => [
+    [{ contactId: nobody }, 400, 'contactId'],
+    [lines({ productId: nobody }), 400, 'items.0.productId'],
+    [lines({ quantity: '9999999999', unitPrice: '9999999999' }), 400, 'items'],
+    [{ invoiceNumber: taken }, 400, 'invoiceNumber'],
+  ];
+
+  it('that is no draft any more is refused for what is wrong with the change (400) before that (409)', async () => {
+    const [sent, voided, other] = [await acme.invoice(), await acme.invoice(), await acme.invoice()];
+    dataOf(await acme.owner.post(`/invoices/${sent.id}/send`));
+    dataOf(await acme.owner.post(`/invoices/${voided.id}/void`));
+    for (const { id } of [sent, voided]) {
+      await refusedInTurn('PATCH', `/invoices/${id}`, wrongFirst(other.invoiceNumber));
+      await refusedInTurn('PATCH', `/invoices/${id}`, [
+        [lines({}), 409, 'status'],
+        [{ notes: 'Late' }, 409, 'status'],
+        [{}, 409, 'status'],
+      ]);
+    }
+    await refusedInTurn('PATCH', `/invoices/${nobody}`, [[{ contactId: nobody }, 404]]);
+  });
+
+  it('that money was received for is refused for what is wrong with the change (400) before its currency (409)', async () => {
+    const [{ id, currency }, other] = [await acme.invoice({ currency: 'USD' }), await acme.invoice()];
+    dataOf(await acme.owner.post(`/invoices/${id}/payments`, { amount: 50 }));
+    expect(currency).toBe('USD');
+    const turns = wrongFirst(other.invoiceNumber).map(([body, ...why]): [object, number, string] => [{ currency: 'JPY', ...body }, ...why]);
+    await refusedInTurn('PATCH', `/invoices/${id}`, turns);
+    await refusedInTurn('PATCH', `/invoices/${id}`, [[{ currency: 'JPY' }, 409, 'currency']]);
+  });
+});
+
 describe('of tags of a contact', () => {
   it('an unknown contact is told (404) before unknown tags (400 where they are added, 404 where one is taken off)', async () => {
     const { id } = await acme.contact({ firstName: 'Ada' });

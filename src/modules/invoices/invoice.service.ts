@@ -129,11 +129,13 @@ export async function emitInvoice(ctx: Context, invoice: InvoiceRow, before?: In
   await ctx.emit({ name: 'invoice.updated', record, changes, also: factsOf(invoice, before, changes), contactId, dealId });
 }
 
-/** Contract PATCH /invoices/{id}: drafts only (409), whose currency stays once money was received (409); items replace all lines, and the amounts are computed anew. */
+/**
+ * Contract PATCH /invoices/{id}: drafts only (409), whose currency stays once money was received (409); items replace all lines, and the
+ * amounts are computed anew. What is wrong with the change itself (400) is told before either.
+ */
 export async function updateInvoice(ctx: Context, id: string, { items, ...input }: UpdateInvoiceInput): Promise<InvoiceRow> {
   if (items) checkItems(items);
   const before = await lockInvoice(ctx, id);
-  check(before.status === 'draft', () => conflict('status', `is ${before.status}: only a draft can be changed`));
   const { amounts, ...totals } = totalsOf(items ?? before.items, input.taxRate ?? before.taxRate);
   check(exact(totals.total).gte(exact(before.amountPaid)), () =>
     invalidField(items ? 'items' : 'taxRate', 'out_of_range', `must not come to less than the ${before.amountPaid} paid`),
@@ -141,9 +143,10 @@ export async function updateInvoice(ctx: Context, id: string, { items, ...input 
   const given = defined(input);
   const wanted = { ...before, ...given, ...totals, items: (items as InvoiceItem[] | undefined) ?? before.items };
   const changes = changesOf(before, wanted);
-  if (Object.keys(changes).length === 0) return before;
   await checkLinks(ctx, changedReferences(links, before, given), changes.items ? items! : []);
   if (changes.invoiceNumber) await checkNumber(ctx, wanted.invoiceNumber);
+  check(before.status === 'draft', () => conflict('status', `is ${before.status}: only a draft can be changed`));
+  if (Object.keys(changes).length === 0) return before;
   // What was received is in the currency of before.
   check(!changes.currency || exact(before.amountPaid).isZero(), () =>
     conflict('currency', `cannot be changed: ${before.amountPaid} ${before.currency} has been received`),
