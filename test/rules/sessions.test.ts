@@ -50,6 +50,35 @@ describe('a mutation that was rolled back', () => {
   });
 });
 
+describe('under an Idempotency-Key that another session of the person used', () => {
+  const named = (idempotencyKey: string) => ({ 'idempotency-key': idempotencyKey });
+  const switchTo = 'mutation ($input: SwitchAccountInput!) { switchAccount(input: $input) { account { id } } }';
+
+  it.each(['REST', 'GraphQL'])('the account is switched again: %s', async (through) => {
+    const [other, { userId, email }] = [await api.seed.account(), await acme.member()];
+    const times = { createdAt: api.clock.now(), updatedAt: api.clock.now() };
+    await api.app.database.prisma.membership.create({ data: { accountId: other.id, userId, role: 'member', name: 'Guest', ...times } });
+    for (let i = 0; i < 2; i++) {
+      const client = await acme.login(email);
+      const key = named(`one switch through ${through}`);
+      if (through === 'REST') dataOf(await client.post('/auth/switch-account', { accountId: other.id }, key));
+      else expect((await client.gql(switchTo, { input: { accountId: other.id } }, key)).errors).toBeUndefined();
+      expect(dataOf(await client.get('/auth/me')).workspace.id).toBe(other.id);
+    }
+  });
+
+  it('the session ends, as the first one did', async () => {
+    for (let i = 0; i < 2; i++) {
+      const client = await acme.login();
+      const { cookie } = client;
+      dataOf(await client.post('/auth/logout', undefined, named('one logout')));
+      expect(client.cookie).toBeUndefined();
+      client.cookie = cookie;
+      expectRefusal(await client.get('/auth/me'), 401);
+    }
+  });
+});
+
 describe('a session that has ended', () => {
   const living = (userId: string) => api.app.database.prisma.session.count({ where: { userId, revokedAt: null } });
   const switchTo = 'mutation ($input: SwitchAccountInput!) { switchAccount(input: $input) { role } }';

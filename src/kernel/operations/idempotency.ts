@@ -37,15 +37,22 @@ export function keyOf({ request: { idempotencyKey: key } }: Context): string | u
 export const requestHashes = ({ app }: Context, operationId: string, variables: object): [string, ...string[]] =>
   signatures(app, 'idempotency', `${operationId} ${JSON.stringify(variables)}`);
 
-/** Whose keys those of a caller are. */
+/** Whose keys those of a caller are: a person's in all sessions. */
 const ownerOf = ({ kind, id, userId }: Principal) => (kind === 'key' ? `key:${id}` : `user:${userId}`);
 
-/** The claim of a request, if it carries a key and somebody is calling. */
-export function claimOf(ctx: Context, operationId: string, variables: object): Claim | undefined {
+/** What a claim is made of: the id of a document, and whether what it does is done to the calling session. */
+interface Claiming {
+  id: string;
+  ofSession: boolean;
+}
+
+/** The claim of a request, if it carries a key and somebody is calling. What is done to a session is the session's: another one was not ended by it. */
+export function claimOf(ctx: Context, { id, ofSession }: Claiming, variables: object): Claim | undefined {
   const key = keyOf(ctx);
   if (key === undefined || !ctx.principal) return undefined;
-  const hashes = requestHashes(ctx, operationId, variables);
-  return { principal: ownerOf(ctx.principal), key, requestHash: hashes[0], hashes };
+  const hashes = requestHashes(ctx, id, variables);
+  const principal = ofSession && ctx.principal.kind === 'session' ? `session:${ctx.principal.id}` : ownerOf(ctx.principal);
+  return { principal, key, requestHash: hashes[0], hashes };
 }
 
 /**

@@ -49,6 +49,9 @@ export const DetachedAlone = () => Extensions({ detached: 'alone' });
  */
 export const TakesLong = () => Extensions({ takesLong: true });
 
+/** Marks a mutation whose effect is the calling session's: under an `Idempotency-Key` it is done once for each session of the person. */
+export const OfSession = () => Extensions({ ofSession: true });
+
 type Variables = Record<string, unknown>;
 
 interface Given {
@@ -69,6 +72,8 @@ export interface Operation {
   detached: boolean;
   /** Whether its transaction may take two minutes. */
   takesLong: boolean;
+  /** Whether it is the calling session that it changes. */
+  ofSession: boolean;
   /** The root fields it runs, in order. */
   fields: string[];
   /** The root field that it runs alone. */
@@ -114,6 +119,7 @@ export function compile(
     allow: (asker) => allowDocument(asker, needs, { schema, document, operation: definition }),
     detached: isDetached,
     takesLong: fields.some((name) => root[name]?.extensions.takesLong),
+    ofSession: fields.some((name) => root[name]?.extensions.ofSession),
     fields,
     only: isAlone ? nodes[0] : undefined,
     readMoment: definition.operation === OperationTypeNode.QUERY ? momentReader(schema, fields) : undefined,
@@ -203,7 +209,7 @@ export async function perform(operation: Operation, ctx: Context, variables: Var
     const work = () => (operation.detached ? alone() : mutate(operation, ctx, given));
     return claim ? onceForAddress(ctx, claim, work) : work();
   }
-  const claim = claimOf(ctx, operation.id, variables);
+  const claim = claimOf(ctx, operation, variables);
   if (operation.detached) return claim ? runClaimed(ctx, claim, alone) : alone();
   return mutate(operation, ctx, { ...given, claim });
 }

@@ -3,7 +3,7 @@ import { Access, Public } from '../../kernel/access/access.js';
 import { Limited } from '../../kernel/access/rateLimits.js';
 import type { Context } from '../../kernel/context/context.js';
 import { In } from '../../kernel/model/fields.js';
-import { Detached } from '../../kernel/operations/operation.js';
+import { Detached, OfSession } from '../../kernel/operations/operation.js';
 import { Workspace } from './auth.member.model.js';
 import { disableMfa, enableMfa, mfaPolicy, setUpMfa, updateMfaPolicy, verifyMfa } from './auth.mfa.js';
 import {
@@ -53,6 +53,7 @@ export class AuthResolver {
 
   @Mutation(() => Done, { description: 'Ends the session' })
   @Access({ session: true, beforeMfa: true })
+  @OfSession()
   logout(@Ctx() ctx: Context) {
     return auth.logout(ctx);
   }
@@ -104,6 +105,7 @@ export class AuthResolver {
 
   @Mutation(() => AuthResult, { description: 'Goes on in another account of the person, with a new session' })
   @Access({ session: true, beforeMfa: true })
+  @OfSession()
   switchAccount(@Ctx() ctx: Context, @In() input: SwitchAccountInput) {
     return auth.switchAccount(ctx, input);
   }
