@@ -147,6 +147,22 @@ describe('POST /auth/accept-invite', () => {
     expect(dataOf(await acme.owner.get(`/users/${two.id}`)).name).toBe('Ada Lovelace');
   });
 
+  it.each(['while it stands', 'after it was withdrawn'])('goes by the names of the invitation before: sent again %s', async (when) => {
+    const { email, id } = await invited({ firstName: 'Ada', lastName: 'Byron' });
+    if (when === 'after it was withdrawn') dataOf(await acme.owner.del(`/users/${id}`));
+    expect(dataOf(await invite({ email })).name).toBe('Ada Byron');
+    const { user } = dataOf(await accept({ token: await tokenMailed(api, email, 'accept-invite'), password }));
+    expect(user).toMatchObject({ firstName: 'Ada', lastName: 'Byron' });
+    expect(dataOf(await acme.owner.get(`/users/${id}`)).name).toBe('Ada Byron');
+  });
+
+  it('leaves somebody who says no name the one that the account gave them meanwhile', async () => {
+    const { id, token } = await invited();
+    dataOf(await acme.owner.patch(`/users/${id}`, { name: 'Ada of Sales' }));
+    expect(dataOf(await accept({ token, password })).user).toMatchObject({ firstName: null, lastName: null });
+    expect(dataOf(await acme.owner.get(`/users/${id}`)).name).toBe('Ada of Sales');
+  });
+
   it('takes the first of two passwords that a new person chooses at once', async () => {
     const email = nextEmail();
     const other = await api.seed.account();

@@ -105,7 +105,7 @@ async function join<T>(ctx: Context, input: AcceptInviteInput, conclude: (...joi
     const before = found(await inside.global.membership.findUnique({ where: { key } }), 'User');
     const place = await inside.global.membership.updateMany({
       where: { ...key, status: 'invited' },
-      data: { status: 'active', name: displayName(saved), invitedEmail: null },
+      data: { status: 'active', name: nameOf(saved, before), invitedEmail: null },
     });
     check(place.count === 1, wrongToken);
     const places = await placesOf(inside, user.id);
@@ -116,6 +116,12 @@ async function join<T>(ctx: Context, input: AcceptInviteInput, conclude: (...joi
     await tellJoined(inside, { name: before.name, email: before.invitedEmail ?? user.email }, saved, joined);
     return conclude(inside, saved, joined, places);
   });
+}
+
+/** What the account calls who joins it: as they are called, else as it did before. An address in the place of a name is none. */
+function nameOf(person: Parameters<typeof displayName>[0], before: { name: string }): string {
+  const isNamed = before.name.toLowerCase() !== person.email.toLowerCase();
+  return isNamed && !person.firstName && !person.lastName ? before.name : displayName(person);
 }
 
 /** What a new person is called: as they say, else as the inviter wrote; never as another inviter did. */

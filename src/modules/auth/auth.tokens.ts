@@ -24,6 +24,13 @@ export async function issueToken(ctx: Context, kind: Kind, userId: string, { acc
   return token;
 }
 
+/** What whoever uses the account's last token of a person was to know, also where that one ended; nothing where there was none. */
+export async function lastDataOf(ctx: Context, kind: Kind, userId: string, account: string): Promise<NonNullable<Issued['data']>> {
+  const where = { kind, userId, accountId: account };
+  const last = await ctx.global.token.findFirst({ where, orderBy: { createdAt: 'desc' } });
+  return (last?.data ?? {}) as NonNullable<Issued['data']>;
+}
+
 /** Ends the tokens of a person that prove a password or stand in for it: reset links, and logins that wait for their second step. */
 export async function endPasswordTokens(ctx: Context, userId: string): Promise<void> {
   await ctx.global.token.updateMany({ where: { userId, kind: { in: ['reset', 'mfa'] }, usedAt: null }, data: { usedAt: ctx.now() } });

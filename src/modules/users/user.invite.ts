@@ -8,7 +8,7 @@ import { changesBetween } from '../../kernel/events/facts.js';
 import { concluded } from '../../kernel/operations/concluded.js';
 import { countMail, type Mailing, mailOfToken, plainName } from '../auth/auth.mail.js';
 import { displayName, personWith } from '../auth/auth.session.js';
-import { issueToken } from '../auth/auth.tokens.js';
+import { issueToken, lastDataOf } from '../auth/auth.tokens.js';
 import { checkMayMail } from '../auth/auth.verification.js';
 import { checkPlan } from '../plans/plan.limits.js';
 import { usersOfPlan } from './user.limit.js';
@@ -30,7 +30,7 @@ export async function inviteUser(ctx: Context, input: InviteUserInput): Promise<
     // One invitation of a person at a time, also of one who has no place yet.
     await inside.lockName(`place ${id}`);
     // Before the place is looked at: an acceptance that is under way ends first, or finds its token ended.
-    const data = { email, firstName, lastName };
+    const data = { email, ...(firstName || lastName ? { firstName, lastName } : await namesSent(inside, id)) };
     const token = await issueToken(inside, 'invite', id, { account: inside.caller.account.id, data });
     await place(inside, id, { ...input, role });
     mailing = await mailOfToken(inside, token, invitation(ctx, email, token));
@@ -38,6 +38,12 @@ export async function inviteUser(ctx: Context, input: InviteUserInput): Promise<
   });
   mailing?.(ctx);
   return user;
+}
+
+/** The names that the account's last invitation of a person gave: who only sends a new link need not give them again. */
+async function namesSent(inside: Context, userId: string) {
+  const { firstName, lastName } = await lastDataOf(inside, 'invite', userId, inside.caller.account.id);
+  return { firstName, lastName };
 }
 
 /** Counts an invitation of the account, and of the address by whomever. Throws 429. */
