@@ -109,3 +109,15 @@ describe('the mail of somebody who does not know of one', () => {
     expect(await mails(email)).toHaveLength(1);
   });
 });
+
+describe('the mail of an invitation', () => {
+  it('does not come any more where it was withdrawn meanwhile', async () => {
+    const email = 'withdrawn@example.com';
+    await next({ kind: 'refuse', status: 421 });
+    const { id } = dataOf(await acme.owner.post('/users/invite', { email }));
+    await mailsSent();
+    dataOf(await acme.owner.del(`/users/${id}`));
+    await eventually(allDone);
+    expect(await mails(email)).toEqual([]);
+  });
+});

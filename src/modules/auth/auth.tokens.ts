@@ -36,6 +36,12 @@ export async function endPasswordTokens(ctx: Context, userId: string): Promise<v
   await ctx.global.token.updateMany({ where: { userId, kind: { in: ['reset', 'mfa'] }, usedAt: null }, data: { usedAt: ctx.now() } });
 }
 
+/** Ends the invitations of a person to the caller's account: their links accept no more, and no mail leads to them. */
+export async function endInvitations(ctx: Context, userId: string): Promise<void> {
+  const where = { kind: 'invite', userId, accountId: ctx.caller.account.id, usedAt: null };
+  await ctx.global.token.updateMany({ where, data: { usedAt: ctx.now() } });
+}
+
 /** The token, if it is still good. */
 export async function findToken(ctx: Context, kind: Kind, token: string) {
   const found = await ctx.global.token.findUnique({ where: { hash: digest(token) } });

@@ -7,6 +7,7 @@ import { loader } from '../../kernel/operations/loader.js';
 import { rowsByIds } from '../../kernel/operations/rowsByIds.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { callersChanged } from '../auth/auth.identify.js';
+import { endInvitations } from '../auth/auth.tokens.js';
 import type { UpdateUserInput, User, UserList } from './user.model.js';
 import { userTable } from './user.table.js';
 
@@ -43,9 +44,11 @@ export async function updateUser(ctx: Context, id: string, { role, name }: Updat
 
 /**
  * Contract DELETE /users/{id}: 403 for the owner and oneself; what they were assigned to is unassigned in the same step, each by its own
- * module, which hears that they are gone.
+ * module, which hears that they are gone. An invitation ends with its links, also one whose mail has yet to go.
  */
 export async function removeUser(ctx: Context, id: string) {
+  // Before the place is locked, as whoever accepts does: in another order they would wait for each other.
+  await endInvitations(ctx, validId(id, 'User'));
   const user = await ctx.forChange(userRows, id);
   check(user.role !== 'owner', () => denied('The owner cannot be removed'));
   check(user.id !== ctx.caller.userId, () => denied('You cannot remove yourself'));
