@@ -50,6 +50,7 @@ const none: Needs = {
   permissions: [],
   write: false,
   scopes: [],
+  leadsOn: false,
 };
 
 /** Binds every endpoint of every module. Throws on an endpoint whose operation is missing, or that collides with another. */

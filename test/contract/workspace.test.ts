@@ -5,6 +5,7 @@ import {
   expectGraphQLRefusal,
   expectNothingWritten,
   expectRefusal,
+  password,
   server,
   type TestServer,
   toldIn,
@@ -41,6 +42,41 @@ describe('GET /settings/workspace', () => {
     const { name } = dataOf(await acme.owner.get(path));
     const own = { name, timezone: 'UTC', defaultTaxRate: 0, lostReasons: [] };
     expect(data).toEqual({ workspaceSettings: own, me: { workspace: { id: acme.id, settings: own } } });
+  });
+});
+
+describe('what a switch of the account answers', () => {
+  const switching = (selection: string) => `mutation ($input: SwitchAccountInput!) { switchAccount(input: $input) { ${selection} } }`;
+  const entered = async () => {
+    const [other, { userId, email }] = [await api.seed.account({ name: 'Other' }), await acme.member()];
+    const times = { createdAt: api.clock.now(), updatedAt: api.clock.now() };
+    await api.app.database.prisma.membership.create({ data: { accountId: other.id, userId, role: 'member', name: 'Guest', ...times } });
+    return { other, email, client: await acme.login(email) };
+  };
+
+  it.each([
+    ['account { id settings { timezone } }', 'account.settings'],
+    ['role user { id contacts { totalCount } }', 'user.contacts'],
+    ['...on AuthResult { there: account { ...whole } } } } fragment whole on Workspace { settings { timezone', 'there.settings'],
+  ])('leads to nothing of the account before: %s', async (selection, path) => {
+    const { other, client } = await entered();
+    const reply = await client.gql(switching(selection), { input: { accountId: other.id } });
+    expectGraphQLRefusal(reply, 403);
+    expect(reply.errors?.[0].extensions.path).toBe(`switchAccount.${path}`);
+    expect(dataOf(await client.get('/auth/me')).workspace.id).toBe(acme.id);
+  });
+
+  it('is of the account that was entered, as after a login by who has a session elsewhere', async () => {
+    const { other, email, client } = await entered();
+    const login = 'mutation ($input: LoginInput!) { login(input: $input) { account { settings { timezone } } } }';
+    const input = { email, password, accountId: other.id };
+    expectGraphQLRefusal(await client.gql(login, { input }), 403);
+    expectGraphQLRefusal(await api.anybody().gql(login, { input }), 401);
+    const { data } = await client.gql(switching('account { id name plan memberCount } user { name }'), { input: { accountId: other.id } });
+    expect(data.switchAccount).toEqual({
+      account: { id: other.id, name: 'Other', plan: 'enterprise', memberCount: 2 },
+      user: { name: 'Guest' },
+    });
   });
 });
 

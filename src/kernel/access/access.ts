@@ -67,6 +67,8 @@ export interface Needs {
   permissions: string[];
   write: boolean;
   scopes: string[];
+  /** Whether it leads on from whom a login lets in, which nobody may: it would be answered as the caller, not as who enters. */
+  leadsOn: boolean;
 }
 
 const rank: Record<Role, number> = { member: 0, admin: 1, owner: 2 };
@@ -82,6 +84,7 @@ export function needsOf(schema: GraphQLSchema, document: DocumentNode): Needs {
     permissions: [],
     write: false,
     scopes: [],
+    leadsOn: false,
   };
   const scopes = new Set<string>();
   const info = new TypeInfo(schema);
@@ -99,7 +102,9 @@ export function needsOf(schema: GraphQLSchema, document: DocumentNode): Needs {
         if (!field || field.name.startsWith('__')) return;
         if (isObjectType(parent) && roots.has(parent)) addMark(needs, scopes, markOf(field));
         const beyond = scopesBeyond(schema, fragments, field, node);
-        if (beyond.length === 0) return;
+        const isPastEnd = goesPastEnd(fragments, field, node);
+        if (beyond.length === 0 && !isPastEnd) return;
+        needs.leadsOn ||= isPastEnd;
         for (const scope of beyond) scopes.add(scope);
         // What a public operation, or one before the second factor, answers of the caller leads no further.
         needs.public = false;
@@ -140,6 +145,14 @@ function scopesBeyond(schema: GraphQLSchema, fragments: Fragments, field: GraphQ
   const free = alongsideOf(field, type);
   const isAlongside = free.length > 0 && namesIn(fragments, selectionSet).every((name) => free.includes(name));
   return isAlongside ? [] : scopeOf(type);
+}
+
+/** Whether more is selected of a record that nothing leads on from (`OfWhoEnters`) than its own fields. */
+function goesPastEnd(fragments: Fragments, field: GraphQLField<unknown, unknown>, { selectionSet = nothing }: FieldNode): boolean {
+  const type = getNamedType(field.type);
+  if (!field.extensions.isEnd || !isObjectType(type)) return false;
+  const own = alongsideOf(field, type);
+  return namesIn(fragments, selectionSet).some((name) => !own.includes(name));
 }
 
 const scopeOf = (type: GraphQLNamedType | undefined): string[] => (type?.extensions.scope ? [String(type.extensions.scope)] : []);
@@ -190,6 +203,7 @@ export interface Asker {
 export function allow({ principal, request }: Asker, needs: Needs): void {
   if (needs.public) return;
   if (!principal) throw request.refusal ?? unauthenticated();
+  if (needs.leadsOn) throw denied('What a login answers of who enters leads no further: ask for it in the session that it opens');
   if (principal.kind === 'key') allowKey(principal, needs);
   if (principal.owesMfa && !needs.beforeMfa) throw owesMfa();
   if (rank[principal.role] < rank[needs.role]) throw denied(`This needs the role ${needs.role}`);
