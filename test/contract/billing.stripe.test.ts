@@ -53,13 +53,24 @@ describe('asking Stripe', () => {
     const made = stripe.asked.filter(({ path }) => path === '/v1/customers');
     expect(made.length).toBe(1);
     expect(made[0]!.headers).toMatchObject({ authorization: 'Bearer sk_test_of_the_tests', 'idempotency-key': `crm-customer-${acme.id}` });
-    expect(made[0]!.form.get('email')).toBe(acme.ownerEmail);
+    expect(Object.fromEntries(made[0]!.form)).toEqual({ 'metadata[workspace]': acme.id });
+    expect(Object.fromEntries(last(`/v1/customers/${customer()}`).form)).toEqual({ name: 'Acme', email: acme.ownerEmail });
     const { form } = last('/v1/checkout/sessions');
     expect(Object.fromEntries(form)).toMatchObject({
       ...{ mode: 'subscription', customer: customer(), 'line_items[0][quantity]': '1' },
       success_url: `${api.app.config.publicUrl}/billing?checkout=success`,
     });
     expect(await status()).toMatchObject({ plan: 'trial', hasSubscription: false });
+  });
+
+  it('for a customer who could not be kept is told of the same one, whoever asks next', async () => {
+    const account = await api.seed.account({ plan: 'trial' });
+    dataOf(await checkout({ planId: 'standard' }, account));
+    await api.app.database.prisma.account.update({ where: { id: account.id }, data: { stripeCustomerId: null } });
+    const admin = await account.member('admin');
+    expect(dataOf(await admin.post('/billing/checkout', { planId: 'standard' })).url).toMatch(page);
+    expect(last('/v1/checkout/sessions').form.get('customer')).toBe(customer(account));
+    expect(last(`/v1/customers/${customer(account)}`).form.get('email')).toBe(admin.email);
   });
 
   it('for the portal answers the hosted one', async () => {

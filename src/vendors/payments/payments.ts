@@ -53,7 +53,7 @@ export interface Order extends Bought {
 
 /** Every method throws vendor_unavailable (502) when the vendor does not answer as it should. */
 export interface PaymentsVendor {
-  /** The customer for an account, made once however often this is called. */
+  /** The customer for an account, made once however often this is called, with the name and the address of the last time. */
   customer(account: { id: string; name: string; email: string }): Promise<string>;
   /** The address of a hosted page where an order is paid. */
   checkout(order: Order): Promise<string>;

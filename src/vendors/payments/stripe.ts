@@ -31,9 +31,12 @@ export class StripePayments implements PaymentsVendor {
   constructor(private readonly config: StripeConfig) {}
 
   customer({ id, name, email }: { id: string; name: string; email: string }): Promise<string> {
-    return this.#ask(
-      async (stripe) => (await stripe.customers.create({ name, email, metadata: { workspace: id } }, once('customer', id))).id,
-    );
+    return this.#ask(async (stripe) => {
+      // Under a key Stripe takes the same words alone: a name and an address may be others by the next try, or somebody else's.
+      const customer = await stripe.customers.create({ metadata: { workspace: id } }, once('customer', id));
+      await stripe.customers.update(customer.id, { name, email });
+      return customer.id;
+    });
   }
 
   checkout({ customerId, plan, interval, returnUrl, key }: Order): Promise<string> {

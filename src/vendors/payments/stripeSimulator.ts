@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../kernel/base/clock.js';
 import type { StripeConfig } from '../../kernel/base/config.js';
 import { exact } from '../../kernel/base/money.js';
-import { type LoopbackExchange, LoopbackServer } from '../loopback.js';
+import { type JsonReply, type LoopbackExchange, LoopbackServer } from '../loopback.js';
 import { type Interval, intervals, type SoldPlan, soldPlans } from './payments.js';
 import { later, months, prices } from './simulator.js';
 
@@ -56,6 +56,18 @@ interface Instruction {
   status?: string | number;
 }
 
+/** What was asked under a key, and answered. */
+interface Kept {
+  asked: string;
+  answer: string;
+}
+
+const otherUse = { type: 'idempotency_error', message: 'A key can only be used with the parameters that it was first used with' };
+
+/** Answers what comes under a known key: the same request alone is taken. */
+const replay = (kept: Kept, asked: string, reply: JsonReply): void =>
+  kept.asked === asked ? reply(200, JSON.parse(kept.answer) as object, { 'idempotent-replayed': 'true' }) : reply(400, { error: otherUse });
+
 const secondsOf = (date: Date) => Math.floor(date.getTime() / 1000);
 
 /**
@@ -72,8 +84,8 @@ export class StripeSimulator {
   /** Answers this status to everything while it is set. */
   failing = 0;
   readonly #sessions = new Map<string, Session>();
-  /** What it answered under each key. */
-  readonly #kept = new Map<string, string>();
+  /** By their keys. */
+  readonly #kept = new Map<string, Kept>();
   #made = 0;
   #base = '';
   readonly #server = new LoopbackServer((exchange) => this.#answer(exchange));
@@ -135,9 +147,10 @@ export class StripeSimulator {
     const isKnown = request.headers.authorization === `Bearer ${this.options.secretKey}`;
     const key = request.headers['idempotency-key'];
     const kept = isKnown && !this.failing && typeof key === 'string' ? this.#kept.get(key) : undefined;
-    if (kept) return reply(200, JSON.parse(kept) as object, { 'idempotent-replayed': 'true' });
+    const asked = `${request.method} ${path} ${form}`;
+    if (kept) return replay(kept, asked, reply);
     const found = isKnown && !this.failing ? this.#reply(`${request.method} ${path}`, form) : undefined;
-    if (found && typeof key === 'string') this.#kept.set(key, JSON.stringify(found));
+    if (found && typeof key === 'string') this.#kept.set(key, { asked, answer: JSON.stringify(found) });
     const message = isKnown ? 'No such thing' : 'Invalid API key';
     reply(this.failing || (found ? 200 : isKnown ? 404 : 401), found ?? { error: { type: 'invalid_request_error', message } });
   }
@@ -169,6 +182,8 @@ export class StripeSimulator {
     const subscription = this.subscriptions.get(/\/v1\/subscriptions\/(\w+)$/.exec(address)?.[1] ?? '');
     if (subscription && address.startsWith('POST')) subscription.items.data[0]!.price.id = form.get('items[0][price]')!;
     if (subscription) return subscription;
+    const customer = /^POST \/v1\/customers\/([\w-]+)$/.exec(address)?.[1];
+    if (customer) return { id: customer, object: 'customer' };
     switch (address) {
       case 'POST /v1/customers':
         return { id: `cus_${form.get('metadata[workspace]')}`, object: 'customer' };
