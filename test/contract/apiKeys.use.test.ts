@@ -104,6 +104,33 @@ describe('an IP allowlist', () => {
   });
 });
 
+describe('a call that is refused', () => {
+  const lastUsed = async (id: string) => dataOf(await acme.owner.get(`/api-keys/${id}`)).lastUsedAt;
+
+  it('for its address is no use of the key, and hides none by who is allowed a moment later', async () => {
+    const admin = await acme.member('admin');
+    const body = { name: 'theirs', permission: 'read', ipAllowlist: ['203.0.113.7'] };
+    const { key, id } = dataOf(await admin.post('/api-keys', body));
+    const lastActive = async () => dataOf(await acme.owner.get(`/users/${admin.userId}`)).lastActiveAt;
+    const before = await lastActive();
+    api.clock.advance(day);
+    const from = (ip: string) => bearer(key).with({ 'x-forwarded-for': ip }).get('/tags');
+    expectRefusal(await from('203.0.113.8'), 403);
+    expect([await lastUsed(id), await lastActive()]).toEqual([null, before]);
+    // As many at once, so that they are answered by one look.
+    const statuses = await Promise.all(['203.0.113.8', '203.0.113.7', '203.0.113.8'].map(async (ip) => (await from(ip)).status));
+    expect(statuses).toEqual([403, 200, 403]);
+    for (const at of [await lastUsed(id), await lastActive()]) expect(api.clock.now().getTime() - Date.parse(at)).toBeLessThan(minute);
+  });
+
+  it('since the key has expired is no use of it', async () => {
+    const { key, id } = dataOf(await make({ expiresAt: soon() }));
+    api.clock.advance(2 * day);
+    expectRefusal(await bearer(key).get('/tags'), 401);
+    expect(await lastUsed(id)).toBeNull();
+  });
+});
+
 describe('a key in steady use', () => {
   it('is looked for once by all who come with it at the same moment', async () => {
     const keys = await Promise.all(Array.from({ length: 5 }, async () => bearer(dataOf(await make({})).key)));

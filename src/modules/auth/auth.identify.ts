@@ -26,6 +26,8 @@ interface Known {
   expiresAt: Date | null;
   /** A session that has just slid on: its cookie must, too. */
   slid?: boolean;
+  /** Notes that a key was used, where that is due: whoever is let in first by this look does, and nobody who is refused. */
+  noteUse?: () => Promise<unknown>;
 }
 
 /** A look for who has a secret, and what it found. */
@@ -79,6 +81,9 @@ export async function identify(app: App, credentials: Credentials): Promise<Iden
     if (!isAllowedFrom(known.ipAllowlist, credentials.ip)) throw denied('This API key is not allowed from this address');
     const renewed = known.slid && known.expiresAt && { token: credentials.cookie!, expiresAt: known.expiresAt };
     known.slid = false;
+    const { noteUse } = known;
+    known.noteUse = undefined;
+    await noteUse?.();
     return { principal: known.principal, session: renewed || undefined };
   } catch (error) {
     if (error instanceof AppError) return { principal: null, refusal: error };
@@ -159,11 +164,11 @@ async function findSession(app: App, tokenHash: string): Promise<Known> {
 const placeOf = ({ accountId, userId }: { accountId: string; userId: string }) => ({ key: { accountId, userId } });
 
 /** Notes that a key was used, and so its person active. One statement, because a request waits for it once a minute. */
-const keyUsed = ({ database }: App, id: string, { accountId, userId }: CallingMember, now: Date) =>
+const keyUsed = ({ database, clock }: App, id: string, { accountId, userId }: CallingMember) =>
   database.execute(
     `with used as (update api_keys set last_used_at = $1::timestamptz where id = $2::uuid)
      update memberships set last_active_at = $1::timestamptz where account_id = $3::uuid and user_id = $4::uuid`,
-    [now.toISOString(), id, accountId, userId],
+    [clock.now().toISOString(), id, accountId, userId],
   );
 
 async function findKey(app: App, hash: string): Promise<Known> {
@@ -175,8 +180,9 @@ async function findKey(app: App, hash: string): Promise<Known> {
     throw unauthenticated('The API key lapsed after 90 days without use');
   const { member } = key;
   checkMember(member);
-  if (!key.lastUsedAt || now.getTime() - key.lastUsedAt.getTime() > minute) await keyUsed(app, key.id, member, now);
-  return { principal: keyPrincipal(key, member), ipAllowlist: key.ipAllowlist, expiresAt: key.expiresAt };
+  const isDue = !key.lastUsedAt || now.getTime() - key.lastUsedAt.getTime() > minute;
+  const noteUse = isDue ? () => keyUsed(app, key.id, member) : undefined;
+  return { principal: keyPrincipal(key, member), ipAllowlist: key.ipAllowlist, expiresAt: key.expiresAt, noteUse };
 }
 
 /** What a caller's rights follow from. */
