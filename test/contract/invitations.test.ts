@@ -84,6 +84,16 @@ describe('a person who has left every account', () => {
     await expectNothingWritten(api, async () => expectRefusal(await register(email, { password: 'a wrong one' }), 400, 'email'));
     expect(dataOf(await register(email)).user).toMatchObject({ id: userId, email, firstName: 'Mem' });
   });
+
+  it('is called as they say now, and keeps what they do not say', async () => {
+    const { userId, email } = await acme.member();
+    dataOf(await acme.owner.del(`/users/${userId}`));
+    const names = { firstName: 'Ada', lastName: null };
+    expect(dataOf(await register(email, names)).user).toMatchObject({ id: userId, firstName: 'Ada', lastName: 'Ber' });
+    const back = api.anybody();
+    dataOf(await back.post('/auth/login', { email, password }));
+    expect(dataOf(await back.get('/auth/me')).user.name).toBe('Ada Ber');
+  });
 });
 
 describe('of a person who is known elsewhere', () => {

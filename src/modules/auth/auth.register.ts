@@ -18,7 +18,8 @@ const registered = () => invalidField('email', 'taken', 'is registered already')
 
 /**
  * Contract POST /auth/register: a new account, its owner, and a session. An address that was only ever invited counts as
- * new, and who has left every account comes back with their password.
+ * new, and who has left every account comes back with their password,
+ * and with the names that they say now.
  */
 export async function register(ctx: Context, input: RegisterInput): Promise<AuthResult> {
   check([...input.accountName].length >= 2, () => invalidField('accountName', 'too_short', 'must be at least 2 characters'));
@@ -48,7 +49,11 @@ async function passwordFor(ctx: Context, person: Person | null, password: string
 /** Makes the address the registrant's, unless somebody else does at the same moment. */
 async function claim(inside: Context, { email, firstName, lastName }: RegisterInput, before: Person | null, passwordHash: string) {
   const { id } = await personWith(inside, email);
-  const data = before?.passwordHash ? { passwordHash } : { email, firstName, lastName, passwordHash };
+  // Who comes back keeps the names that they do not say anew.
+  const names = before?.passwordHash
+    ? { firstName: firstName ?? undefined, lastName: lastName ?? undefined }
+    : { email, firstName, lastName };
+  const data = { ...names, passwordHash };
   const claimed = await inside.global.user.updateMany({ where: { id, passwordHash: before?.passwordHash ?? null }, data });
   check(claimed.count === 1, registered);
   await endPasswordTokens(inside, id);
