@@ -1,5 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Account, dataOf, least, onPostgres, processorTime, second, server, type TestServer } from '../support/index.js';
+import pg from 'pg';
+import {
+  type Account,
+  dataOf,
+  expectRefusal,
+  least,
+  onPostgres,
+  processorTime,
+  second,
+  server,
+  type TestServer,
+} from '../support/index.js';
+import { eventually } from '../support/live.js';
 
 let api: TestServer;
 let acme: Account;
@@ -30,6 +42,28 @@ onPostgres(describe)('what two do at once', () => {
     const replies = await Promise.all(Array.from({ length: 40 }, (_, n) => small.owner.post('/contacts', { firstName: `D${n}` })));
     expect(replies.filter(({ status }) => status === 201)).toHaveLength(10);
     expect(replies.filter(({ status }) => status === 402)).toHaveLength(30);
+  });
+});
+
+onPostgres(describe)('an API key that is made while its maker is removed', () => {
+  it('is none', async () => {
+    const admin = await acme.member('admin');
+    const place = `account_id = '${acme.id}' and user_id = '${admin.userId}'`;
+    const other = new pg.Client(api.place.databaseUrl);
+    await other.connect();
+    try {
+      await other.query('begin');
+      await other.query(`select 1 from memberships where ${place} for update`);
+      await other.query(`update memberships set status = 'removed' where ${place}`);
+      const making = admin.post('/api-keys', { name: 'late', permission: 'read' });
+      const waiting = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+      await eventually(async () => (await other.query(waiting)).rows.length > 0);
+      await other.query('commit');
+      expectRefusal(await making, 401);
+    } finally {
+      await other.end();
+    }
+    expect(await api.app.database.prisma.apiKey.count({ where: { createdBy: admin.userId } })).toBe(0);
   });
 });
 

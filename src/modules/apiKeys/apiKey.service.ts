@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import { badRequest, check, found, invalidField } from '../../kernel/base/errors.js';
+import { badRequest, check, found, invalidField, unauthenticated } from '../../kernel/base/errors.js';
 import { type Context, validId } from '../../kernel/context/context.js';
 import { uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
@@ -68,11 +68,23 @@ function checked(ctx: Context, input: UpdateApiKeyInput) {
   };
 }
 
-/** POST /api-keys: the secret is in this reply and nowhere else. 402 after the trial. */
+// Whoever removes the maker waits for the key, and revokes it, or came first.
+const holdMaker = statement({
+  name: 'holdMakerOfKey',
+  takes: { maker: uuid },
+  row: { id: uuid },
+  locks: true,
+  text: ({ account, maker }) => sql`
+    select user_id as id from memberships where account_id = ${account} and user_id = ${maker} and status = 'active' for key share`,
+});
+
+/** POST /api-keys: the secret is in this reply and nowhere else. 401 where the caller was just removed, 402 after the trial. */
 export async function createKey(ctx: Context, input: CreateApiKeyInput): Promise<NewApiKey> {
   const data = checked(ctx, input);
   checkTrial(ctx);
   if (input.id) ctx.requireFree(input.id);
+  const [maker] = await ctx.rows(holdMaker, { maker: ctx.person });
+  check(maker, () => unauthenticated('The person is no active member of the account'));
   const secret = newKey(ctx.app.clock);
   const made = await ctx.db.apiKey.create({
     data: { ...data, prefix: secret.slice(0, 12), last4: secret.slice(-4), hash: digest(secret), createdBy: ctx.person } as never,
