@@ -105,6 +105,14 @@ describe('a login with a second factor', () => {
     const replies = await Promise.all(Array.from({ length: 10 }, () => verify(mfaToken, { code })));
     expect(statuses(replies)).toEqual([200, ...Array(9).fill(401)]);
   });
+
+  it('lets one of two in who come at once with right proofs of both kinds', async () => {
+    const person = await guarded();
+    for (const recoveryCode of person.recoveryCodes.slice(0, 3)) {
+      const [mfaToken, code] = [await firstStep(person), nextCode(person)];
+      expect(statuses(await Promise.all([verify(mfaToken, { code }), verify(mfaToken, { recoveryCode })]))).toEqual([200, 401]);
+    }
+  });
 });
 
 describe('the first step of a login', () => {

@@ -161,7 +161,7 @@ export async function verifyMfa(ctx: Context, { mfaToken, code, recoveryCode }: 
   const take = () => (code ? takeCode(ctx, user, code) : takeRecoveryCode(ctx, user, recoveryCode!));
   check(await guessed(ctx, `mfa:${user.id}`, user, take), wrong);
   return concluded(ctx, async (inside) => {
-    await useToken(inside, 'mfa', mfaToken);
+    await useToken(inside, 'mfa', mfaToken, wrong);
     const places = await placesOf(inside, user.id);
     const entered = places.find(({ account }) => account.id === token.accountId);
     check(entered, wrong);

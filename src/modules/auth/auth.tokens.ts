@@ -1,4 +1,4 @@
-import { check, invalidField } from '../../kernel/base/errors.js';
+import { type AppError, check, invalidField } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { digest, randomSecret } from './auth.secrets.js';
 
@@ -51,11 +51,11 @@ export async function findToken(ctx: Context, kind: Kind, token: string) {
 /** 400 for a token that is not, or no longer, good. */
 export const wrongToken = () => invalidField('token', 'incorrect', 'is wrong, used or expired');
 
-/** Uses a token up: of fifty at once one succeeds. 400 when it is wrong, used or over. */
-export async function useToken(ctx: Context, kind: Kind, token: string) {
+/** Uses a token up: of fifty at once one succeeds. When it is wrong, used or over, it is refused: with 400 unless the operation says otherwise. */
+export async function useToken(ctx: Context, kind: Kind, token: string, refusal: () => AppError = wrongToken) {
   const found = await findToken(ctx, kind, token);
-  check(found, wrongToken);
+  check(found, refusal);
   const { count } = await ctx.global.token.updateMany({ where: { id: found.id, usedAt: null }, data: { usedAt: ctx.now() } });
-  check(count === 1, wrongToken);
+  check(count === 1, refusal);
   return found;
 }
