@@ -18,8 +18,7 @@ const registered = () => invalidField('email', 'taken', 'is registered already')
 
 /**
  * Contract POST /auth/register: a new account, its owner, and a session. An address that was only ever invited counts as
- * new, and who has left every account comes back with their password,
- * and with the names that they say now.
+ * new, and who has left every account comes back with their password, and with the names that they say now.
  */
 export async function register(ctx: Context, input: RegisterInput): Promise<AuthResult> {
   check([...input.accountName].length >= 2, () => invalidField('accountName', 'too_short', 'must be at least 2 characters'));
