@@ -1,5 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { aFlow, graph, loggedCall, nextCaller, pathOf, publish, voiceNotice } from '../support/callFlows.js';
+import {
+  aFlow,
+  anAgent,
+  bye,
+  entry,
+  graph,
+  loggedCall,
+  nextCaller,
+  pathOf,
+  publish,
+  publishedOn,
+  voiceNotice,
+} from '../support/callFlows.js';
 import { type Account, dataOf, type Loose, server, type TestServer } from '../support/index.js';
 import { freeNumber } from './samples.talk.js';
 
@@ -106,5 +118,48 @@ describe('a message that is left', () => {
     const form = { CallSid: 'CAnobody', From: nextCaller(), To: await freeNumber(acme) };
     expect((await voiceNotice(api, paths.recorded(), { ...form, ...more.recorded })).status).toBe(200);
     expect(await liveCalls()).toEqual([]);
+  });
+});
+
+describe('a call whose number is given up while it goes on', () => {
+  /** Somebody who is on the line of a call to a number that the workspace has no more, and what the vendor tells of the call at its end. */
+  async function talking(sid: string, phone: string) {
+    const number = await freeNumber(acme);
+    const agent = await anAgent(acme, phone);
+    const ring = { id: 'a', kind: 'agent', userId: agent.userId, ringSeconds: 10, next: 'bye' };
+    const flow = await publishedOn(number, graph(entry('a'), ring, bye), acme);
+    const form = { CallSid: sid, From: nextCaller(), To: number };
+    const begun = await voiceNotice(api, paths.begin(), { ...form, ...more.begin });
+    const [, told] = /statusCallback="([^"]+)"/.exec(begun.text)!;
+    await voiceNotice(api, pathOf(api, told!), { ParentCallSid: sid });
+    dataOf(await acme.owner.post(`/call-flows/${flow.id}/unpublish`));
+    const { id } = await api.app.database.prisma.phoneNumber.findFirstOrThrow({ where: { accountId: acme.id, number } });
+    dataOf(await acme.owner.del(`/settings/numbers/${id}`));
+    return { ...agent, flow, number, ended: { ...form, ...more.ended } };
+  }
+
+  const presenceOf = async (of: string) =>
+    dataOf(await acme.owner.get('/call-flows/roster')).data.find(({ userId }: Loose) => userId === of).presence;
+
+  it('ends as any other: it is in the log, and who answered takes calls again', async () => {
+    const { userId, flow, ended } = await talking('CAgivenUp', '+14155550171');
+    expect(await presenceOf(userId)).toBe('call');
+    await voiceNotice(api, paths.ended(), ended);
+    expect(await liveCalls()).toEqual([]);
+    expect(await loggedCall(api, acme, ended.CallSid)).toMatchObject({ status: 'completed', duration: 42, userId, callFlowId: flow.id });
+    expect(await presenceOf(userId)).toBe('on');
+  });
+
+  it('is nothing to the workspace whose flow answers the number by then', async () => {
+    const other = await api.seed.account();
+    const { userId, number, ended } = await talking('CAofBefore', '+14155550172');
+    dataOf(await publish(other, await aFlow(other, { phoneNumber: number })));
+    // It would be the other's by the moment at which it ends.
+    await voiceNotice(api, paths.ended(), { ...ended, CallDuration: '0' });
+    const { prisma } = api.app.database;
+    expect(await prisma.call.count({ where: { accountId: other.id } })).toBe(0);
+    expect(await prisma.contact.count({ where: { accountId: other.id, phone: ended.From } })).toBe(0);
+    expect(await liveCalls()).toEqual([]);
+    expect(await loggedCall(api, acme, ended.CallSid)).toMatchObject({ status: 'completed', duration: 0, userId });
   });
 });

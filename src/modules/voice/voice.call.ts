@@ -91,6 +91,21 @@ const callById = accountAt({
 export const callAt = (ctx: Context, account: string, call: string) =>
   actingAt<CallState>(ctx, callById.with({ account, call }), voiceActor);
 
+// The number of a call that goes on may have been given up meanwhile, and be another workspace's by now.
+const callThatEnds = accountAt({
+  value: sql`null`,
+  from: sql`accounts a where a.id = coalesce(
+    (select l.account_id from live_calls l where l.provider_id = ${sid} order by l.started_at limit 1),
+    (select n.account_id from phone_numbers n where n.number = ${to}))`,
+});
+
+/**
+ * The context of the account whose call is over: that in which it goes on, else the one that has the number. Undefined where there is
+ * none, or it is suspended.
+ */
+export const accountOfCall = async (ctx: Context, { sid, to }: Ends): Promise<Context | undefined> =>
+  (await actingAt<null>(ctx, callThatEnds.with({ sid, to }), voiceActor))?.acting;
+
 /** Those whom a call may ring, by their ids. */
 export const agentsIn = (acting: Context, { agents, number }: CallState): ReadonlyMap<string, Agent> => agentsById(acting, agents, number);
 

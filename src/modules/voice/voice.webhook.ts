@@ -4,13 +4,14 @@ import { isUuid } from '../../kernel/model/checks.js';
 import type { CallbackRequest } from '../../kernel/module/module.js';
 import type { RawReply } from '../../kernel/module/routes.js';
 import type { Verb } from '../../vendors/sms/voice.js';
-import { actingForAccount, actingForNumber } from '../auth/auth.acting.js';
+import { actingForAccount } from '../auth/auth.acting.js';
 import { type AgentNode, type GroupNode, personOf } from '../callFlows/callFlow.graph.js';
 import { isRung, nodesById, ringOrder } from '../callFlows/callFlow.route.js';
 import { genuine } from '../numbers/number.notice.js';
 import { priorOf, voicePath, voiceStatusPath } from '../numbers/number.routing.js';
 import { beginCall, endCall, progress } from './liveCall.service.js';
 import {
+  accountOfCall,
   agentsIn,
   type CallState,
   type Choice,
@@ -219,7 +220,7 @@ const final = new Set(['completed', 'busy', 'no-answer', 'canceled', 'failed']);
 export async function takeStatus(ctx: Context, request: CallbackRequest): Promise<RawReply> {
   const form = await genuine(ctx, voiceStatusPath, request);
   const ends = endsOf(form);
-  const acting = ends.sid && final.has(form.CallStatus ?? '') ? await actingForNumber(ctx.app, ends.to, { actor: voiceActor }) : undefined;
+  const acting = ends.sid && final.has(form.CallStatus ?? '') ? await accountOfCall(ctx, ends) : undefined;
   if (acting) await endCall(acting, ends, whole(form.CallDuration) ?? null);
   return reply(ctx, []);
 }
