@@ -4,6 +4,7 @@ import { actingForAccount } from '../../src/modules/auth/auth.acting.js';
 import { messageToSend } from '../../src/modules/messages/message.due.js';
 import { deliverSms } from '../../src/modules/messages/message.sms.attempt.js';
 import type { SimulatedSms } from '../../src/vendors/sms/simulated.js';
+import { aFlow, publish } from '../support/callFlows.js';
 import { type Account, dataOf, expectNothingWritten, expectRefusal, type Loose, server, type TestServer } from '../support/index.js';
 import { messagesTo } from '../support/sms.js';
 import { freeNumber } from './samples.talk.js';
@@ -68,6 +69,28 @@ describe('the number that a text message comes from', () => {
     dataOf(await (await api.seed.account()).owner.post('/settings/numbers', { number }));
     expect(dataOf(await send(input))).toMatchObject({ status: 'failed', error: 'number_released', sentAt: null });
     expect(messagesTo(api, phone)).toEqual([]);
+  });
+});
+
+describe('a number that takes calls alone', () => {
+  it.each(['claimed', 'published'])('is no sender, once it is %s: the next one is', async (how) => {
+    const [{ id: contactId }, silent, number] = [await reader(), await freeNumber(acme), await freeNumber(acme)];
+    const { capabilities } = vendor().numbers.find(silent)!;
+    capabilities.sms = false;
+    if (how === 'claimed') expect(dataOf(await acme.owner.post('/settings/numbers', { number: silent })).hasSms).toBe(false);
+    const flow = await aFlow(acme, { phoneNumber: silent });
+    dataOf(await publish(acme, flow));
+    const kept = await api.app.database.prisma.phoneNumber.findUniqueOrThrow({ where: { number: silent } });
+    expect(kept).toMatchObject({ hasSms: false, hasVoice: true });
+    const next = dataOf(await acme.owner.post('/settings/numbers', { number }));
+    expect(dataOf(await send({ contactId }))).toMatchObject({ status: 'sent', fromNumber: number });
+    await expectNothingWritten(api, async () => {
+      expectRefusal(await send({ contactId, fromNumber: silent }), 400, 'fromNumber');
+      expectRefusal(await send({ contactId, fromkPhoneNumberId: kept.id }), 400, 'fromkPhoneNumberId');
+    });
+    dataOf(await acme.owner.post(`/call-flows/${flow.id}/unpublish`));
+    for (const { id } of [kept, next]) dataOf(await acme.owner.del(`/settings/numbers/${id}`));
+    capabilities.sms = true;
   });
 });
 

@@ -78,8 +78,8 @@ export async function claimNumber(ctx: Context, { number, label = null }: ClaimN
 /** Claims a number that the vendor has for us for the workspace, in this unit of work; 409 where it is claimed, by whomever. */
 export async function claimForWorkspace(
   ctx: Context,
-  { id: vendorId, number, label: named, hasVoice: voice }: VendorNumber,
-  { label = null, hasSms: sms = true }: { label?: string | null; hasSms?: boolean } = {},
+  { id: vendorId, number, label: named, hasVoice: voice, hasSms: sms }: VendorNumber,
+  { label = null }: { label?: string | null } = {},
 ) {
   const [claimed] = await ctx.rows(claim, { id: ctx.app.clock.id(), number, label: label ?? named, vendorId, voice, sms, now: ctx.now() });
   check(claimed, () => taken('number', 'is claimed already'));

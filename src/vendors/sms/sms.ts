@@ -18,6 +18,7 @@ export interface VendorNumber {
   id: string;
   number: string;
   label: string;
+  hasSms: boolean;
   hasVoice: boolean;
   /** How it handles calls. */
   voice: VoiceConfig;

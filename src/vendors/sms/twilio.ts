@@ -41,13 +41,14 @@ interface Listed extends VoiceConfig {
   sid: string;
   phoneNumber: string;
   friendlyName: string;
-  capabilities?: { voice?: boolean };
+  capabilities?: { sms?: boolean; voice?: boolean };
 }
 
 const asListed = (listed: Listed): VendorNumber => ({
   id: listed.sid,
   number: listed.phoneNumber,
   label: listed.friendlyName,
+  hasSms: listed.capabilities?.sms !== false,
   hasVoice: listed.capabilities?.voice !== false,
   voice: {
     ...{
