@@ -64,6 +64,26 @@ describe('a number after the address of the service has changed', () => {
   });
 });
 
+describe('a number that a flow has left and that could not be given back', () => {
+  const again = async (flow: Loose) => dataOf(await publish(acme, dataOf(await acme.owner.get(`/call-flows/${flow.id}`))));
+
+  it.each([
+    ['is given back to what it was routed to meanwhile', { voice_url: 'https://new.example.com/voice' }, 'https://new.example.com/voice'],
+    ['is given back to what handled it before, if it stayed with the service', {}, pbx],
+  ])('%s, once a flow has left it again', async (_what, meanwhile, last) => {
+    const flow = await published();
+    const number = routed(flow.phoneNumber);
+    simulatorOf(api).numbers.fail(1);
+    await unpublish(flow);
+    expect(number.voice_url).toBe(flow.wiring.inboundUrl);
+    Object.assign(number, meanwhile);
+    expect((await again(flow)).wiring.wired).toBe(true);
+    await unpublish(flow);
+    expect(number.voice_url).toBe(last);
+    expectRefusal(await acme.owner.post('/call-flows/tombstones/release', { phoneNumber: flow.phoneNumber }), 404);
+  });
+});
+
 describe('POST /call-flows/{id}/wiring', () => {
   it('keeps what is known of before, whatever the vendor says since', async () => {
     const flow = await published();

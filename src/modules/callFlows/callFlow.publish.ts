@@ -5,6 +5,7 @@ import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { note, noted } from '../../kernel/operations/concluded.js';
 import { transacted } from '../../kernel/operations/transacted.js';
+import { priorOf } from '../numbers/number.routing.js';
 import { claimForWorkspace, holdNumber } from '../numbers/number.service.js';
 import { type AtVendor, atVendor, blocked, blockersOf } from './callFlow.blockers.js';
 import { type DraftGraph, forwardsOf, usersOf } from './callFlow.graph.js';
@@ -53,8 +54,8 @@ async function checkPublishable(ctx: Context, flow: KeptFlow, vendor: AtVendor):
   await claimForWorkspace(ctx, vendor.listed);
 }
 
-/** Keeps the draft as the next version, which answers calls from now on. */
-export async function publishDraft(ctx: Context, before: KeptFlow): Promise<CallFlowRow> {
+/** Keeps the draft as the next version, which answers calls from now on. `vendor` is what it says of the number, where it was asked. */
+export async function publishDraft(ctx: Context, before: KeptFlow, vendor: AtVendor = { failed: true }): Promise<CallFlowRow> {
   const graph = before.draftGraph as DraftGraph;
   const [last] = await ctx.rows(versions, { id: before.id });
   const version = last!.version + 1;
@@ -67,10 +68,11 @@ export async function publishDraft(ctx: Context, before: KeptFlow): Promise<Call
     forwardsTo: forwardsOf(graph),
     publishedBy: ctx.caller.userId,
   });
-  // What a flow that left the number kept of before is this one's now.
+  // What a flow that left the number kept of before is this one's now, unless the number was routed elsewhere since.
   const left = await tombstoneOf(ctx, before.phoneNumber!);
   if (left) ctx.update('CallFlowTombstone', left, { releasedAt: ctx.now() });
-  const prior = left && { priorConfig: left.priorConfig as object | null };
+  const since = 'listed' in vendor && vendor.listed ? priorOf(ctx, vendor.listed.voice) : null;
+  const prior = left && { priorConfig: since ?? left.priorConfig };
   const given = { publishedGraph: graph as object, publishedVersion: version, publishedAt: ctx.now(), ...prior };
   return keepFlow(ctx, before, given, 'published');
 }
@@ -97,7 +99,7 @@ async function publishAsSeen(ctx: Context, seen: KeptFlow, input: PublishCallFlo
     // Else it might be given back between the look at whose it is and the publication.
     if (before.phoneNumber) await holdNumber(inside, before.phoneNumber);
     await checkPublishable(inside, before, vendor);
-    const published = await publishDraft(inside, before);
+    const published = await publishDraft(inside, before, vendor);
     await note(inside, { publishedVersion: published.publishedVersion });
     return published;
   });
