@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Egress } from '../../src/kernel/egress/egress.js';
+import { aFlow, publish } from '../support/callFlows.js';
 import {
   type Account,
   type Client,
@@ -47,6 +48,7 @@ async function nested(account: Account): Promise<[method: string, path: string, 
   const pipeline = await account.pipeline();
   const deal = await account.deal({ pipeline });
   const invoice = await account.invoice();
+  const flow = await aFlow(account, { phoneNumber: await freeNumber(account) });
   const firstName = 'Ada';
   return [
     ['POST', `/pipelines/${pipeline.id}/stages`, { name: 'Late' }],
@@ -56,6 +58,7 @@ async function nested(account: Account): Promise<[method: string, path: string, 
     ['PATCH', `/contacts/${contactId}`, { tags: ['never seen before'] }],
     ['POST', '/contact', { ...(await restorable(account)), tags: ['never seen before'] }],
     ['POST', '/settings/numbers', { number: await freeNumber(account) }],
+    ['POST', `/call-flows/${flow.id}/publish`, { expectedUpdatedAt: flow.updatedAt }],
     ['POST', '/emails/templates/test-send', { templateId: await template(account), toEmail: 'me@example.com' }],
     ['POST', `/deals/${await deletedDeal(account, deal.id)}/restore`, {}],
   ];
@@ -182,4 +185,23 @@ it('After a trial nobody has the name of a webhook looked up: 402 comes before t
   api.clock.reset();
   Object.assign(api.app, { egress });
   await watched.close();
+});
+
+it('After a trial a flow is published on a number that the workspace has, and 402 comes before 409 and 422 on one that it has not', async () => {
+  const account = await api.seed.account({ plan: 'trial' });
+  const number = await freeNumber(account);
+  dataOf(await account.owner.post('/settings/numbers', { number }));
+  const known = await aFlow(account, { phoneNumber: number });
+  const draftGraph = { entryId: 'in', nodes: [{ id: 'in', kind: 'entry', next: null }] };
+  const [late, nowhere] = [
+    await aFlow(account, { phoneNumber: await freeNumber(account), draftGraph }),
+    await aFlow(account, { draftGraph }),
+  ];
+  api.clock.advance(15 * day);
+  const expired = { ...account, owner: await account.login() } as Account;
+  expectRefusal(await publish(expired, { ...late, updatedAt: '2020-01-01T00:00:00Z' }), 402);
+  expectRefusal(await publish(expired, late), 402);
+  expectRefusal(await publish(expired, nowhere), 422);
+  expect(dataOf(await publish(expired, known)).wiring.wired).toBe(true);
+  api.clock.reset();
 });

@@ -6,7 +6,8 @@ import { statement } from '../../kernel/database/statement.js';
 import { note, noted } from '../../kernel/operations/concluded.js';
 import { transacted } from '../../kernel/operations/transacted.js';
 import { priorOf } from '../numbers/number.routing.js';
-import { claimForWorkspace, holdNumber } from '../numbers/number.service.js';
+import { claimForWorkspace, holdNumber, ownerOf } from '../numbers/number.service.js';
+import { checkTrial } from '../plans/plan.limits.js';
 import { type AtVendor, atVendor, blocked, blockersOf } from './callFlow.blockers.js';
 import { type DraftGraph, forwardsOf, usersOf } from './callFlow.graph.js';
 import type { PublishCallFlowInput, PublishedCallFlow } from './callFlow.model.js';
@@ -45,11 +46,18 @@ function checkSeen({ updatedAt }: KeptFlow, { expectedUpdatedAt = null }: Publis
   );
 }
 
+/** Throws 402 after a trial where the number is yet to be claimed for the workspace, as claiming it does. */
+async function checkMayClaim(ctx: Context, { phoneNumber }: KeptFlow): Promise<void> {
+  if (phoneNumber && (await ownerOf(ctx, phoneNumber)) === 'nobody') checkTrial(ctx);
+}
+
 /** Throws 422 for whatever keeps the flow from being published, 502 where nobody says whether the number is the workspace's. */
 async function checkPublishable(ctx: Context, flow: KeptFlow, vendor: AtVendor): Promise<void> {
   const { blockers, isUnclaimed } = await blockersOf(ctx, flow, vendor);
   check(blockers.length === 0, () => blocked(blockers));
   if (!isUnclaimed) return;
+  // It may have been given back since it was asked whether it is claimed.
+  checkTrial(ctx);
   check('listed' in vendor && vendor.listed, () => new AppError('vendor_unavailable', 'The vendor did not confirm that it has the number'));
   await claimForWorkspace(ctx, vendor.listed);
 }
@@ -78,9 +86,9 @@ export async function publishDraft(ctx: Context, before: KeptFlow, vendor: AtVen
 }
 
 /**
- * Contract POST /call-flows/{id}/publish: 428, 409, then 422 with the code of the first blocker and all of them. The vendor is asked
- * outside of the transaction; where it does not take the wiring, the flow is published all the same, and the wiring says why. What was
- * published under an `Idempotency-Key` before its wiring was known is only wired.
+ * Contract POST /call-flows/{id}/publish: 402 after a trial where that claims the number, 428, 409, then 422 with the code of the first
+ * blocker and all of them. The vendor is asked outside of the transaction; where it does not take the wiring, the flow is published all
+ * the same, and the wiring says why. What was published under an `Idempotency-Key` before its wiring was known is only wired.
  */
 export async function publishCallFlow(ctx: Context, id: string, input: PublishCallFlowInput): Promise<PublishedCallFlow> {
   const seen = await getCallFlow(ctx, id);
@@ -89,6 +97,7 @@ export async function publishCallFlow(ctx: Context, id: string, input: PublishCa
 }
 
 async function publishAsSeen(ctx: Context, seen: KeptFlow, input: PublishCallFlowInput): Promise<CallFlowRow> {
+  await checkMayClaim(ctx, seen);
   checkSeen(seen, input);
   const vendor = await atVendor(ctx, seen.phoneNumber);
   return transacted(ctx, async (inside) => {

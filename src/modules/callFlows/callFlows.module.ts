@@ -24,7 +24,7 @@ export default defineModule({
     read('GET /call-flows/{id}', 'callFlow'),
     edit('PATCH /call-flows/{id}', 'updateCallFlow', { also: [409, 422, 428] }),
     read('GET /call-flows/{id}/validate', 'callFlowBlockers'),
-    act('POST /call-flows/{id}/publish', 'publishCallFlow', { spread: 'callFlow', also: [409, 422, 428, 502] }),
+    act('POST /call-flows/{id}/publish', 'publishCallFlow', { spread: 'callFlow', also: [402, 409, 422, 428, 502] }),
     act('POST /call-flows/{id}/unpublish', 'unpublishCallFlow'),
     act('POST /call-flows/{id}/simulate', 'simulateCallFlow', { also: [422] }),
     read('GET /call-flows/{id}/wiring', 'callFlowWiring'),
