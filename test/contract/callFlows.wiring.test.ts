@@ -93,6 +93,32 @@ describe('POST /call-flows/{id}/wiring', () => {
     expect(routed(flow.phoneNumber).voice_url).toBe(pbx);
   });
 
+  it('has the vendor ask by POST alone, and gives back what was before that', async () => {
+    const flow = await published();
+    const number = routed(flow.phoneNumber);
+    Object.assign(number, { voice_method: 'GET' });
+    const { wired, error } = dataOf(await acme.owner.get(`/call-flows/${flow.id}/wiring`));
+    expect([wired, error]).toEqual([false, 'The vendor does not ask the service by POST']);
+    const listed = dataOf(await acme.owner.get(`/call-flows/numbers?number=${encodeURIComponent(flow.phoneNumber)}`)).data;
+    expect((listed as Loose[]).map((one) => one.wired)).toEqual([false]);
+    expect((await wire(flow)).wired).toBe(true);
+    expect(number.voice_method).toBe('POST');
+    Object.assign(number, { status_callback_method: 'GET' });
+    expect((await wire(flow)).wired).toBe(true);
+    expect(number.status_callback_method).toBe('POST');
+    Object.assign(number, { voice_method: 'GET' });
+    await unpublish(flow);
+    expect(number.voice_url).toBe(pbx);
+  });
+
+  it('takes no routing to the service by another method for one of before', async () => {
+    const inboundUrl = `${api.app.config.publicUrl}/webhooks/twilio/voice`;
+    const flow = await published({ voice_url: inboundUrl, voice_method: 'GET' });
+    expect([flow.wiring.wired, routed(flow.phoneNumber).voice_method]).toEqual([true, 'POST']);
+    await unpublish(flow);
+    expectRefusal(await acme.owner.post('/call-flows/tombstones/release', { phoneNumber: flow.phoneNumber }), 409);
+  });
+
   it('tells the words of the vendor, and none of the database', async () => {
     const { prisma } = api.app.database;
     await prisma.$executeRawUnsafe(`create function unkept() returns trigger language plpgsql as

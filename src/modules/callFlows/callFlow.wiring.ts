@@ -6,7 +6,7 @@ import { statement } from '../../kernel/database/statement.js';
 import { concluded } from '../../kernel/operations/concluded.js';
 import { SmsRefused, SmsUnconfirmed, type VendorNumber } from '../../vendors/sms/sms.js';
 import type { VoiceConfig } from '../../vendors/sms/voice.js';
-import { isOurs, ourConfig, priorOf, wasOurs } from '../numbers/number.routing.js';
+import { asksUs, isAsWired, isOurs, ourConfig, priorOf, wasOurs } from '../numbers/number.routing.js';
 import { ownerOf } from '../numbers/number.service.js';
 import type { Wiring } from './callFlow.model.js';
 import { getCallFlow, type KeptFlow } from './callFlow.service.js';
@@ -16,6 +16,10 @@ const stateOf = (ctx: Context, voice: VoiceConfig | undefined, error: string | n
   const wired = voice !== undefined && isOurs(ctx, voice);
   return { wired, inboundUrl: ourConfig(ctx).voiceUrl, voiceUrl: voice?.voiceUrl || null, error: wired ? null : error };
 };
+
+/** Why calls that are routed so do not come to the service. */
+const elsewhere = (ctx: Context, voice: VoiceConfig) =>
+  asksUs(ctx, voice) ? 'The vendor does not ask the service by POST' : 'The vendor routes the number elsewhere';
 
 const isVendors = (error: unknown): error is Error => error instanceof SmsRefused || error instanceof SmsUnconfirmed;
 
@@ -43,7 +47,7 @@ export async function wire(ctx: Context, { id, phoneNumber }: Pick<KeptFlow, 'id
     const number = phoneNumber ? await sms.number(phoneNumber) : undefined;
     if (!number) return stateOf(ctx, undefined, 'The vendor does not have the number');
     voice = number.voice;
-    if (isOurs(ctx, voice) && voice.statusCallback === ourConfig(ctx).statusCallback) return stateOf(ctx, voice);
+    if (isAsWired(ctx, voice)) return stateOf(ctx, voice);
     const prior = priorOf(ctx, voice);
     if (prior) await ctx.transaction((inside) => inside.rows(keepPrior, { id, prior }));
     voice = await sms.route(number.id, ourConfig(ctx));
@@ -52,7 +56,7 @@ export async function wire(ctx: Context, { id, phoneNumber }: Pick<KeptFlow, 'id
       await restoreQuietly(ctx, number.number);
       return stateOf(ctx, undefined, 'The flow was unpublished meanwhile');
     }
-    return stateOf(ctx, voice, 'The vendor routes the number elsewhere');
+    return stateOf(ctx, voice, elsewhere(ctx, voice));
   } catch (error) {
     if (!isVendors(error)) ctx.app.log.warn({ err: error, ...inLog(ctx.request) }, 'a number could not be wired');
     return stateOf(ctx, voice, wordsOf(error));
@@ -68,7 +72,7 @@ export async function getWiring(ctx: Context, id: string): Promise<Wiring> {
   if (!phoneNumber) return stateOf(ctx, undefined, 'The flow has no phone number');
   if ((await ownerOf(ctx, phoneNumber)) !== 'workspace') return stateOf(ctx, undefined, 'The number is no number of the workspace');
   return ctx.app.vendors.sms.number(phoneNumber).then(
-    (number) => stateOf(ctx, number?.voice, number ? 'The vendor routes the number elsewhere' : 'The vendor does not have the number'),
+    (number) => stateOf(ctx, number?.voice, number ? elsewhere(ctx, number.voice) : 'The vendor does not have the number'),
     (error) => stateOf(ctx, undefined, wordsOf(error)),
   );
 }

@@ -14,16 +14,23 @@ export const ourConfig = ({ app: { config } }: Context): VoiceConfig => ({
   statusCallbackMethod: 'POST',
 });
 
-/** Whether calls that are routed so come to the service. */
-export const isOurs = (ctx: Context, voice: VoiceConfig): boolean =>
+/** Whether the vendor asks the service about calls that are routed so, by whatever method. */
+export const asksUs = (ctx: Context, voice: VoiceConfig): boolean =>
   voice.voiceUrl === ourConfig(ctx).voiceUrl && !voice.voiceApplicationSid;
 
+/** Whether calls that are routed so come to the service: it is asked by POST alone. */
+export const isOurs = (ctx: Context, voice: VoiceConfig): boolean => asksUs(ctx, voice) && voice.voiceMethod === 'POST';
+
+/** Whether nothing is to be changed for calls to come to the service, and for it to be told how they ended. */
+export const isAsWired = (ctx: Context, voice: VoiceConfig): boolean =>
+  Object.entries(ourConfig(ctx)).every(([name, value]) => voice[name as keyof VoiceConfig] === value);
+
 /**
- * Whether calls that are routed so come to the service, or did before its address changed. No such routing is one of before, which a
- * number is given back to.
+ * Whether calls that are routed so come to the service, or did before its address changed, by whatever method. No such routing is one of
+ * before, which a number is given back to.
  */
 export const wasOurs = (ctx: Context, voice: VoiceConfig): boolean =>
-  isOurs(ctx, voice) ||
+  asksUs(ctx, voice) ||
   (voice.voiceUrl.endsWith(voicePath) && voice.statusCallback.endsWith(voiceStatusPath) && !voice.voiceApplicationSid);
 
 /** How a number was routed before, as far as that is to somewhere else. */
