@@ -12,7 +12,7 @@ import {
   publishedOn,
   voiceNotice,
 } from '../support/callFlows.js';
-import { type Account, dataOf, type Loose, server, type TestServer } from '../support/index.js';
+import { type Account, dataOf, day, type Loose, server, type TestServer } from '../support/index.js';
 import { freeNumber } from './samples.talk.js';
 
 let api: TestServer;
@@ -161,5 +161,36 @@ describe('a call whose number is given up while it goes on', () => {
     expect(await prisma.contact.count({ where: { accountId: other.id, phone: ended.From } })).toBe(0);
     expect(await liveCalls()).toEqual([]);
     expect(await loggedCall(api, acme, ended.CallSid)).toMatchObject({ status: 'completed', duration: 0, userId });
+  });
+});
+
+describe('a call of which the end alone is told', () => {
+  const ended = (number: string, sid: string) => ({ CallSid: sid, From: nextCaller(), To: number, ...more.ended, CallDuration: '3600' });
+  const again = async ({ id }: Loose) => dataOf(await publish(acme, dataOf(await acme.owner.get(`/call-flows/${id}`))));
+  const kept = async ({ CallSid: providerId, From: phone }: Form) => {
+    const { prisma } = api.app.database;
+    const at = { accountId: acme.id };
+    return [await prisma.call.count({ where: { ...at, providerId } }), await prisma.contact.count({ where: { ...at, phone } })];
+  };
+
+  it("is not a flow's that was not published when it began, whatever was published before", async () => {
+    const number = await freeNumber(acme);
+    const flow = await publishedOn(number, graph(entry('bye'), bye), acme);
+    dataOf(await acme.owner.post(`/call-flows/${flow.id}/unpublish`));
+    api.clock.advance(day);
+    await again(flow);
+    const form = ended(number, 'CAofThePbx');
+    await voiceNotice(api, paths.ended(), form);
+    expect(await kept(form)).toEqual([0, 0]);
+  });
+
+  it("is the flow's where that was published anew meanwhile, and was published all along", async () => {
+    const number = await freeNumber(acme);
+    const flow = await publishedOn(number, graph(entry('bye'), bye), acme);
+    api.clock.advance(day);
+    expect((await again(flow)).publishedVersion).toBe(2);
+    const form = ended(number, 'CAmeanwhile');
+    await voiceNotice(api, paths.ended(), form);
+    expect(await kept(form)).toEqual([1, 1]);
   });
 });

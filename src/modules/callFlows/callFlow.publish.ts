@@ -81,7 +81,8 @@ export async function publishDraft(ctx: Context, before: KeptFlow, vendor: AtVen
   if (left) ctx.update('CallFlowTombstone', left, { releasedAt: ctx.now() });
   const since = 'listed' in vendor && vendor.listed ? priorOf(ctx, vendor.listed.voice) : null;
   const prior = left && { priorConfig: since ?? left.priorConfig };
-  const given = { publishedGraph: graph as object, publishedVersion: version, publishedAt: ctx.now(), ...prior };
+  const begins = before.publishedVersion === null && { publishedSince: ctx.now() };
+  const given = { publishedGraph: graph as object, publishedVersion: version, publishedAt: ctx.now(), ...begins, ...prior };
   return keepFlow(ctx, before, given, 'published');
 }
 
@@ -137,7 +138,7 @@ function leave(ctx: Context, id: string): Promise<Left & { flow: CallFlowRow }> 
     const before = await inside.forChange(flowRows, id);
     if (before.publishedVersion === null) return { flow: await shown(inside, before) };
     const number = await leaveTombstone(inside, before.id);
-    const given = { publishedGraph: null, publishedVersion: null, publishedAt: null, priorConfig: null };
+    const given = { publishedGraph: null, publishedVersion: null, publishedAt: null, publishedSince: null, priorConfig: null };
     const flow = await keepFlow(inside, before, given, 'unpublished');
     await note(inside, { number } satisfies Left);
     return { flow, number };

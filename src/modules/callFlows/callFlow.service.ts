@@ -80,7 +80,7 @@ type FlowChange = 'updated' | 'published' | 'unpublished';
 export async function keepFlow(
   ctx: Context,
   before: KeptFlow,
-  given: Partial<KeptFlow> & { priorConfig?: object | null },
+  given: Partial<KeptFlow> & { priorConfig?: object | null; publishedSince?: Date | null },
   what: FlowChange,
 ) {
   const flow = await shown(ctx, ctx.update('CallFlow', before, given) as KeptFlow);

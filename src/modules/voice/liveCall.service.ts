@@ -147,11 +147,11 @@ const answering = statement({
   name: 'flowThatWouldAnswer',
   takes: { number: text, at: instant },
   row: { callFlowId: uuid, callFlowVersion: integer },
-  // Published before: a call that began earlier was handled by something else.
+  // Published before, and ever since: a call that began earlier was handled by something else. Versions before do not keep since when.
   text: ({ account, number, at }) => sql`
     select f.id as "callFlowId", f.published_version as "callFlowVersion" from call_flows f
-    where f.account_id = ${account} and f.phone_number = ${number} and f.published_version is not null and exists (
-      select from call_flow_versions v where v.account_id = f.account_id and v.call_flow_id = f.id and v.created_at <= ${at})`,
+    where f.account_id = ${account} and f.phone_number = ${number} and f.published_version is not null
+      and coalesce(f.published_since, f.published_at) <= ${at}`,
 });
 
 /** A call of which something is told before its beginning and its end: it goes on. */
