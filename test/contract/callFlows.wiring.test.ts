@@ -84,6 +84,34 @@ describe('a number that a flow has left and that could not be given back', () =>
   });
 });
 
+describe('a flow that is unpublished while the vendor is asked how its number is routed', () => {
+  it('takes nothing of that along to another number', async () => {
+    const flow = await aFlow(acme, { phoneNumber: await freeNumber(acme) });
+    routed(flow.phoneNumber).voice_url = pbx;
+    const { sms } = api.app.vendors;
+    // Publishing asks before the flow is published, and again to wire it.
+    let left = 2;
+    const number = async (wanted: string) => {
+      if (--left === 0) Reflect.deleteProperty(sms, 'number');
+      const listed = await Object.getPrototypeOf(sms).number.call(sms, wanted);
+      if (left === 0) await unpublish(flow);
+      return listed;
+    };
+    Object.assign(sms, { number });
+    expect(dataOf(await publish(acme, flow)).wiring.error).toBe('The flow was unpublished meanwhile');
+    expect(routed(flow.phoneNumber).voice_url).toBe(pbx);
+    const kept = () => api.app.database.prisma.callFlow.findFirstOrThrow({ where: { accountId: acme.id, id: flow.id } });
+    expect((await kept()).priorConfig).toBeNull();
+
+    const phoneNumber = await freeNumber(acme);
+    routed(phoneNumber).voice_url = 'https://other.example.com/voice';
+    const moved = dataOf(await acme.owner.patch(`/call-flows/${flow.id}`, { phoneNumber }));
+    expect(dataOf(await publish(acme, moved)).wiring.wired).toBe(true);
+    await unpublish(flow);
+    expect(routed(phoneNumber).voice_url).toBe('https://other.example.com/voice');
+  });
+});
+
 describe('POST /call-flows/{id}/wiring', () => {
   it('keeps what is known of before, whatever the vendor says since', async () => {
     const flow = await published();

@@ -28,12 +28,14 @@ const wordsOf = (error: unknown) => (isVendors(error) ? error.message.slice(0, 5
 
 const keepPrior = statement({
   name: 'keepPriorConfig',
-  takes: { id: uuid, prior: json<VoiceConfig>() },
+  takes: { id: uuid, number: text, prior: json<VoiceConfig>() },
   changes: true,
   // Not a change of the flow that anybody sees: updated_at, which a publication names, stays. What was kept first holds until it is
-  // unpublished: whatever the vendor says later came after it.
-  text: ({ account, id, prior }) => sql`
-    update call_flows set prior_config = ${prior}::jsonb where account_id = ${account} and id = ${id} and prior_config is null`,
+  // unpublished: whatever the vendor says later came after it. One that was unpublished meanwhile keeps nothing: it may have another number
+  // by the time that it is published again.
+  text: ({ account, id, number, prior }) => sql`
+    update call_flows set prior_config = ${prior}::jsonb where account_id = ${account} and id = ${id} and prior_config is null
+      and published_version is not null and phone_number = ${number}`,
 });
 
 /**
@@ -49,7 +51,7 @@ export async function wire(ctx: Context, { id, phoneNumber }: Pick<KeptFlow, 'id
     voice = number.voice;
     if (isAsWired(ctx, voice)) return stateOf(ctx, voice);
     const prior = priorOf(ctx, voice);
-    if (prior) await ctx.transaction((inside) => inside.rows(keepPrior, { id, prior }));
+    if (prior) await ctx.transaction((inside) => inside.rows(keepPrior, { id, number: number.number, prior }));
     voice = await sms.route(number.id, ourConfig(ctx));
     // Unpublished meanwhile, which found nothing to give back yet: it is given back now.
     if (await leaveTombstoneLate(ctx, { id, number: number.number, prior })) {
