@@ -155,6 +155,16 @@ describe('an opt-out of text messages', () => {
       expect(await atNumber(one.phone)).toEqual(refused);
     }
   });
+
+  it('holds for the number that a merge gives to who had none, until START', async () => {
+    const [ann, gone] = [await contact({ optedOutSms: true }), await contact({ phone: nextNumber() })];
+    await merge(ann, gone);
+    expect(await now(ann)).toMatchObject({ phone: gone.phone, optedOutSms: true });
+    await patch(ann, { phone: null });
+    expect(await atNumber(gone.phone)).toEqual(refused);
+    await text(gone.phone, 'START');
+    expect(await atNumber(gone.phone)).toEqual([201, 201]);
+  });
 });
 
 describe('an opt-out of e-mail', () => {
@@ -182,6 +192,13 @@ describe('an opt-out of e-mail', () => {
     const ann = await contact({ email: nextEmail(), optedOutEmail: true });
     await patch(ann, { email: ann.email.toUpperCase(), optedOutEmail: false });
     expect(await atEmail(ann.email)).toEqual([200, null]);
+  });
+
+  it('holds for the address that a merge gives to who had none', async () => {
+    const [ann, gone] = [await contact({ optedOutEmail: true }), await contact({ email: nextEmail() })];
+    await merge(ann, gone);
+    await patch(ann, { email: null });
+    expect(await atEmail(gone.email)).toEqual(refused);
   });
 });
 

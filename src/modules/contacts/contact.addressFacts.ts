@@ -36,3 +36,14 @@ export function keepOptOuts(ctx: Context, before: Reached | null, after: Reached
     if (after[flag] ? !(isSame && wasOut) : isSame && wasOut) keepFact(ctx, kind, address, after[flag]);
   }
 }
+
+/**
+ * Keeps an opt-out of a contact for the addresses that a merge gives it, where it had none of the kind. An address that it had keeps what was
+ * said of that one: the opt-out of the other contact is of theirs, and is taken back there.
+ */
+export function keepOptOutsOfFilled(ctx: Context, before: Reached, after: Reached): void {
+  for (const { kind, flag, address: name } of optOuts) {
+    const address = after[name];
+    if (before[flag] && !before[name] && address) keepFact(ctx, kind, address);
+  }
+}

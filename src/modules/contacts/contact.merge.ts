@@ -3,6 +3,7 @@ import type { Context } from '../../kernel/context/context.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import { mergeCustomFields } from '../customFields/customField.merge.js';
 import { checkPlan } from '../plans/plan.limits.js';
+import { keepOptOutsOfFilled } from './contact.addressFacts.js';
 import { repointChildren } from './contact.children.js';
 import { contactsOfPlan } from './contact.limit.js';
 import { contactMatching, withMatch } from './contact.match.js';
@@ -56,6 +57,7 @@ export async function mergeContacts(ctx: Context, { primaryId, secondaryId }: Me
   await repointChildren(ctx, secondaryId, primaryId);
   const [scored] = await scoresOf(ctx, [primary.id]);
   const saved = ctx.update('Contact', primary, { ...united(primary, secondary), ...scored!.score });
+  keepOptOutsOfFilled(ctx, primary, saved);
   tagsOfContactLoader(ctx).clear(primaryId);
   const merged = await withTags(ctx, saved);
   const changes = changesBetween(named(primary), named(merged), [...fieldNames, 'tags']);
