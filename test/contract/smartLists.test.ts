@@ -6,9 +6,11 @@ import {
   expectNothingWritten,
   expectRefusal,
   type Loose,
+  password,
   server,
   type TestServer,
 } from '../support/index.js';
+import { tokenMailed } from '../support/mail.js';
 
 let api: TestServer;
 let acme: Account;
@@ -175,5 +177,22 @@ describe('a private list that refers to a custom field', () => {
     expect((await impactFor(admin)).dependencies).toEqual([{ type: 'smart_list', id: list.id, name: 'About to be fired' }]);
     const dependencies = [{ type: 'smart_list', id: list.id, name: 'A private list' }];
     expect(await impactFor(colleague)).toEqual({ valueCount: 0, dependencyCount: 1, dependencies });
+  });
+
+  it('keeps nobody from its key while its owner is removed, and is theirs again when they return', async () => {
+    const body = { entityType: 'contact', fieldKey: 'tier', label: 'Tier', fieldType: 'text' };
+    const { id } = dataOf(await acme.owner.post('/custom-fields', body));
+    const rename = (fieldKey: string) => acme.owner.patch(`/custom-fields/${id}`, { fieldKey });
+    const leaver = await acme.member();
+    const filters = { field: 'customFields.tier', op: 'eq', value: 'a' };
+    const list = await made({ filters, shared: false }, leaver);
+    expectRefusal(await rename('level'), 422, 'fieldKey');
+    dataOf(await acme.owner.del(`/users/${leaver.userId}`));
+    for (const fieldKey of ['level', 'tier']) expect(dataOf(await rename(fieldKey))).toMatchObject({ fieldKey });
+    dataOf(await acme.owner.post('/users/invite', { email: leaver.email }));
+    expectRefusal(await rename('level'), 422, 'fieldKey');
+    const token = await tokenMailed(api, leaver.email, 'accept-invite');
+    dataOf(await api.anybody().post('/auth/accept-invite', { token, password }));
+    expect(dataOf(await (await acme.login(leaver.email)).get(`/smart-lists/${list.id}`))).toEqual({ ...list, count: 0 });
   });
 });

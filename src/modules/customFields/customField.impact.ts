@@ -55,12 +55,15 @@ const names = (document: string, pattern: Sql, key: Sql) => sql`(${rawSql(`(${do
   or jsonb_path_exists(${rawSql(document)}, '$.** ? (@.type() == "object").keyvalue() ? (@.key == "cf" || @.key == "customFields").value
     ? (@.type() == "object").keyvalue() ? (@.key == $key)', jsonb_build_object('key', ${key}), true))`;
 
+// Nobody could change the own list of somebody who was removed: it waits for their return, and counts again from then on.
 const listsNaming = statement({
   name: 'smartListsNamingField',
   takes: { key: text, pattern: text },
   row: { id: uuid, entity: text, filters: json<unknown>() },
   text: ({ account, key, pattern }) => sql`
-    select t.id, t.entity_type as entity, t.filters from smart_lists t where t.account_id = ${account} and ${names('filters', pattern, key)}`,
+    select t.id, t.entity_type as entity, t.filters from smart_lists t
+    where t.account_id = ${account} and ${names('filters', pattern, key)} and (t.shared or not exists (
+      select 1 from memberships m where m.account_id = t.account_id and m.user_id = t.created_by and m.status = 'removed'))`,
 });
 
 /** Whether conditions over a table's records ask for the field, of those themselves or of others that a relation leads to. */
