@@ -147,6 +147,19 @@ describe('who may see and change a smart list', () => {
     expectRefusal(await create({}, key), 403);
     expect(dataOf(await (await acme.key({ scopes: ['contacts'] })).get(`/smart-lists/${id}`)).count).toBe(2);
   });
+
+  it('is a key that may not see what a list asks for too, without its count', async () => {
+    const filters = { field: 'deals', op: 'some', value: { field: 'value', op: 'gt', value: 1 } };
+    const [counted, asking] = [await made(), await made({ filters })];
+    const key = await acme.key({ scopes: ['contacts'] });
+    expect(dataOf(await key.get(`/smart-lists/${asking.id}`))).toEqual({ ...asking, count: null });
+    const { data, errors } = await key.gql('{ smartLists(first: 50) { nodes { id count } } }');
+    expect(errors).toBeUndefined();
+    const counts = [counted, asking].map(({ id }) => ({ id, count: id === counted.id ? 2 : null }));
+    expect(data.smartLists.nodes).toEqual(expect.arrayContaining(counts));
+    expect(dataOf(await acme.owner.get(`/smart-lists/${asking.id}`)).count).toBe(0);
+    expectRefusal(await key.get(`/contacts?smartListId=${asking.id}`), 403);
+  });
 });
 
 describe('PATCH and DELETE /smart-lists/{id}', () => {

@@ -41,7 +41,10 @@ export class SmartListResolver {
     return smartLists.deleteSmartList(ctx, id);
   }
 
-  @FieldResolver(() => Int, { description: 'How many records it shows now' })
+  @FieldResolver(() => Int, {
+    nullable: true,
+    description: 'How many records it shows now; null for a key that may not see what it asks for',
+  })
   @Weighs(10_000)
   count(@Ctx() ctx: Context, @Root() list: SmartList) {
     return smartLists.smartListCountLoader(ctx).load(smartLists.countKey(list));

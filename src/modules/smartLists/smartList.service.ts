@@ -1,4 +1,4 @@
-import { check, denied, found, invalidChoice, invalidField } from '../../kernel/base/errors.js';
+import { AppError, check, denied, found, invalidChoice, invalidField } from '../../kernel/base/errors.js';
 import { defined } from '../../kernel/base/objects.js';
 import { type Context, validId } from '../../kernel/context/context.js';
 import { integer, uuid } from '../../kernel/database/kinds.js';
@@ -118,8 +118,17 @@ const withdraw = (ctx: Context, before: SmartList, { shared }: Changes) =>
 /** What the counts of lists are loaded by. */
 export const countKey = ({ entity, filters }: Pick<SmartList, 'entity' | 'filters'>) => JSON.stringify([entity, filters]);
 
-/** How many records each list shows now. Each is a statement of its own: a filter may take as long as its table is large. */
-export const smartListCountLoader = loader<number>(async (ctx, keys) => {
+/** Null for the count of a list that asks for what the caller may not see; any other refusal is that of this list alone. */
+function uncounted(error: unknown): null | AppError {
+  if (!(error instanceof AppError)) throw error;
+  return error.code === 'permission_denied' ? null : error;
+}
+
+/**
+ * How many records each list shows now; null where the caller may not see what it asks for. Each is a statement of its own: a filter may
+ * take as long as its table is large.
+ */
+export const smartListCountLoader = loader<number | null>(async (ctx, keys) => {
   const countOf = async (key: string) => {
     const [entity, filters] = JSON.parse(key) as [Entity, object];
     const table = filterableTable(ctx, entity)!;
@@ -130,7 +139,7 @@ export const smartListCountLoader = loader<number>(async (ctx, keys) => {
     );
     return row!.count;
   };
-  return Promise.all(keys.map((key) => ctx.longRead(() => countOf(key))));
+  return Promise.all(keys.map((key) => ctx.longRead(() => countOf(key)).catch(uncounted)));
 });
 
 /** What a saved filter asks of the records of a list, and how it sorts them. */
