@@ -1,6 +1,6 @@
 import { type IncomingMessage, request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Account, expectRefusal, type KeyClient, server, type TestServer } from '../support/index.js';
+import { type Account, dataOf, expectRefusal, type KeyClient, server, type TestServer } from '../support/index.js';
 import { eventually } from '../support/live.js';
 
 let api: TestServer;
@@ -13,11 +13,9 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-const pages = 40;
-
-/** Many contacts that are each large, so that nobody takes them all before they are asked for. */
-async function manyLarge(): Promise<void> {
-  const { id } = await acme.contact({ firstName: 'Large' });
+/** Many contacts that are each large, so that nobody takes them all before they are asked for. Answers how many. */
+async function manyLarge(account = acme, pages = 40): Promise<number> {
+  const { id } = await account.contact({ firstName: 'Large' });
   // Not in one statement: beside other tests it would take longer than a statement may.
   for (let page = 0; page < pages; page += 4) {
     await api.app.database.execute(`
@@ -25,17 +23,31 @@ async function manyLarge(): Promise<void> {
       select account_id, gen_random_uuid(), first_name, jsonb_build_object('text', repeat('x', 20000)), created_at, updated_at
       from contacts, generate_series(1, 800) where id = '${id}'`);
   }
+  return pages * 200 + 1;
 }
 
 /** The export as a client reads it who stops after the first bytes. */
-async function begun(): Promise<IncomingMessage> {
-  const headers = { authorization: `Bearer ${key.secret}` };
-  const outgoing = request({ host: '127.0.0.1', port: api.wire.port, path: '/api/v1/contacts/export', headers });
+async function begun({ secret } = key, query = ''): Promise<IncomingMessage> {
+  const headers = { authorization: `Bearer ${secret}` };
+  const outgoing = request({ host: '127.0.0.1', port: api.wire.port, path: `/api/v1/contacts/export?${query}`, headers });
   outgoing.end();
   const incoming = await new Promise<IncomingMessage>((resolve) => outgoing.once('response', resolve));
-  await new Promise<void>((resolve) => incoming.once('data', () => resolve()));
-  incoming.pause();
+  const first = await new Promise<Buffer>((resolve) => {
+    incoming.once('data', (chunk: Buffer) => {
+      incoming.pause();
+      resolve(chunk);
+    });
+  });
+  incoming.unshift(first);
   return incoming;
+}
+
+/** First and last names of all its rows. Throws where it breaks. */
+async function namesIn(incoming: IncomingMessage): Promise<string[]> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of incoming) chunks.push(chunk as Buffer);
+  const [, ...rows] = Buffer.concat(chunks).toString().trimEnd().split('\r\n');
+  return rows.map((row) => row.split(',', 2).join(' '));
 }
 
 describe('GET /contacts/export', () => {
@@ -74,6 +86,57 @@ describe('GET /contacts/export', () => {
     incoming.destroy();
     const alone = 1;
     await eventually(async () => (await api.statements(() => key.get('/tags'))) === alone);
+  });
+});
+
+describe('an export that is on its way', () => {
+  let home: Account;
+  let reader: KeyClient;
+  let changing: string;
+  let all: number;
+  beforeAll(async () => {
+    home = await api.seed.account();
+    reader = await home.key();
+    changing = (await home.contact({ firstName: 'Ada', lastName: 'Lovelace' })).id;
+    all = (await manyLarge(home, 12)) + 1;
+  });
+
+  const savedList = async (fields: object = {}): Promise<string> => {
+    const filters = { field: 'firstName', op: 'in', value: ['Ada', 'Large'] };
+    return dataOf(await home.owner.post('/smart-lists', { name: 'All', filters, ...fields })).id;
+  };
+
+  it.each([
+    ['the last one by the latest change', async () => 'sort=updatedAt'],
+    [
+      'the first one of a saved list by the first change',
+      async () => `smart_list_id=${await savedList({ sort: 'updatedAt', order: 'asc' })}`,
+    ],
+  ])('has a contact once that is changed meanwhile: %s', async (what, query) => {
+    await api.app.database.execute(`update contacts set updated_at = '2020-01-01' where id = '${changing}'`);
+    const incoming = await begun(reader, await query());
+    dataOf(await home.owner.patch(`/contacts/${changing}`, { jobTitle: what }));
+    const names = await namesIn(incoming);
+    expect(names.filter((name) => name === 'Ada Lovelace')).toHaveLength(1);
+    expect(names).toHaveLength(all);
+  });
+
+  it.each([
+    ['deleted', (id: string) => home.owner.del(`/smart-lists/${id}`)],
+    ['about others', (id: string) => home.owner.patch(`/smart-lists/${id}`, { filters: { field: 'firstName', value: 'Nobody' } })],
+  ])('is whole where its saved list is %s meanwhile', async (_what, replace) => {
+    const id = await savedList();
+    const incoming = await begun(reader, `smart_list_id=${id}`);
+    dataOf(await replace(id));
+    expect(await namesIn(incoming)).toHaveLength(all);
+  });
+
+  it('leaves out who is deleted before their row is read, whatever the order', async () => {
+    await api.app.database.execute(`update contacts set updated_at = '2020-01-01' where id = '${changing}'`);
+    const incoming = await begun(reader, 'sort=updatedAt');
+    dataOf(await home.owner.del(`/contacts/${changing}`));
+    const names = await namesIn(incoming);
+    expect([names.includes('Ada Lovelace'), names.length]).toEqual([false, all - 1]);
   });
 });
 

@@ -101,10 +101,16 @@ interface Matched {
   total: Sql;
 }
 
-const matchingRows = (table: PageTable, window: Window): Sql => {
+const matches = (table: PageTable, window: Window): Sql => {
   const rows = (window.ways ?? [window.where]).map((where) => sql`${keyed(table, window, false)} where ${where}`);
-  return sql`matching as materialized (${joinSql(rows, ' union ')})`;
+  return joinSql(rows, ' union ');
 };
+
+const matchingRows = (table: PageTable, window: Window): Sql => sql`matching as materialized (${matches(table, window)})`;
+
+/** A select of the ids of all rows in order, 16 bytes each, as one text in base64. Not of a board. */
+export const idsSql = (table: PageTable, window: Window): Sql =>
+  sql`select encode(coalesce(string_agg(uuid_send(id), '' order by ${readingOrder(window)}), ''), 'base64') from (${matches(table, window)}) m`;
 
 function matchedBy(table: PageTable, window: Window): Matched {
   if (!isByIndex(window)) return matched(table, window);

@@ -1,14 +1,18 @@
 import { Readable } from 'node:stream';
 import { stringify } from 'csv-stringify/sync';
 import type { Context } from '../../kernel/context/context.js';
-import { rawSql, sql } from '../../kernel/database/sql.js';
+import { json, listOf, nullable, uuid } from '../../kernel/database/kinds.js';
+import { rawSql, type Sql, sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
 import { listRows } from '../../kernel/lists/list.js';
+import { type Ids, listIds } from '../../kernel/lists/listIds.js';
 import { clean } from '../../kernel/model/cleaning.js';
-import { maxPageSize, type Page } from '../../kernel/model/connection.js';
+import { maxPageSize, type SortOrder } from '../../kernel/model/connection.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
 import type { RawReply, RawRequest } from '../../kernel/module/routes.js';
+import { savedFilter } from '../smartLists/smartList.service.js';
 import { tagOrder } from '../tags/tag.table.js';
-import { ContactFields, ContactFilter, type ContactList, type ContactSort } from './contact.model.js';
+import { ContactFields, ContactFilter, type ContactSort } from './contact.model.js';
 import { contactTable } from './contact.table.js';
 
 /** What of a contact is no column of files: ids of other records, and what this system or an older one keeps for itself. */
@@ -49,18 +53,55 @@ const cells = ({ own, names, custom }: Exported) => [
 // A cell that a spreadsheet would run as a formula is led by an apostrophe.
 const toCsv = (rows: (string | undefined)[][]) => stringify(rows, { escape_formulas: true, record_delimiter: 'windows' });
 
-type PageAfter = (after: string | null) => Promise<Page<Exported>>;
+/** Some rows of the file, and how those after them are read. */
+interface Portion {
+  rows: Exported[];
+  next?: () => Promise<Portion>;
+}
 
-/** The next page is read while its forerunner is on its way. */
-async function* linesOf(first: Page<Exported>, pageAfter: PageAfter): AsyncGenerator<string> {
+/** Which contacts, and their order. */
+interface Asked {
+  filter: ContactFilter;
+  sort?: keyof typeof ContactSort;
+  order?: SortOrder;
+  /** Conditions of a saved list. */
+  more: Sql[];
+}
+
+/** Pages of the list, each after the one before: for an order that no change of a contact changes. */
+async function pageAfter(ctx: Context, { more, ...args }: Asked, after: string | null): Promise<Portion> {
+  const asked = { ...args, first: maxPageSize, after, selection: new Set<string>() };
+  const { nodes, pageInfo } = await listRows<Exported>(ctx, contactTable, asked, { columns: exported, row: {}, more });
+  return { rows: nodes, next: pageInfo.hasNextPage ? () => pageAfter(ctx, { more, ...args }, pageInfo.endCursor) : undefined };
+}
+
+const exportedById = statement({
+  name: 'exportedContacts',
+  takes: { ids: listOf(uuid) },
+  row: { id: uuid, own: json<Exported['own']>(), names: json<string[]>(), custom: nullable(json<object>()) },
+  planned: true,
+  text: ({ account, ids }) =>
+    sql`select ${exported} from contacts t where t.account_id = ${account} and t.id = any(${ids}) and ${contactTable.live}`,
+});
+
+/** Rows in the order in which all stood at one moment: who was changed since keeps that place, who was deleted since is left out. */
+async function rowsFrom(ctx: Context, ids: Ids, begin: number): Promise<Portion> {
+  const end = begin + maxPageSize;
+  const portion = ids.slice(begin, end);
+  const found = new Map((await ctx.rows(exportedById, { ids: portion })).map((row) => [row.id, row]));
+  return { rows: portion.flatMap((id) => found.get(id) ?? []), next: end < ids.length ? () => rowsFrom(ctx, ids, end) : undefined };
+}
+
+/** The next portion is read while its forerunner is on its way. */
+async function* linesOf(first: Portion): AsyncGenerator<string> {
   yield toCsv([columns]);
-  for (let page = first; ; ) {
-    const next = page.pageInfo.hasNextPage ? pageAfter(page.pageInfo.endCursor) : undefined;
+  for (let portion = first; ; ) {
+    const next = portion.next?.();
     // Where nobody takes the rest of the file, nobody waits for it.
     next?.catch(() => undefined);
-    if (page.nodes.length > 0) yield toCsv(page.nodes.map(cells));
+    if (portion.rows.length > 0) yield toCsv(portion.rows.map(cells));
     if (!next) return;
-    page = await next;
+    portion = await next;
   }
 }
 
@@ -70,18 +111,25 @@ const file = (name: string, body: RawReply['body']): RawReply => ({
   body,
 });
 
+/** What is exported. The saved list is read once: whoever changes or deletes it meanwhile changes no file that is on its way. */
+async function askedOf(ctx: Context, { filter, sort, order }: Partial<Asked>): Promise<Asked> {
+  clean(ContactFilter, filter, ctx);
+  const { smartListId, ...own } = filter ?? {};
+  const saved = await savedFilter<keyof typeof ContactSort>(ctx, 'contact', smartListId);
+  const byList = sort ? {} : { sort: saved.sort, order: saved.order };
+  return { filter: own, sort: sort ?? byList.sort, order: order ?? byList.order, more: saved.conditions };
+}
+
 /**
- * Contract GET /contacts/export: all contacts that the list's filters leave, streamed. The first page is read before the first
- * byte is sent, so that what the list refuses is refused; a fault later cuts the connection before the end of the body.
+ * Contract GET /contacts/export: all contacts that the list's filters leave, streamed, each once whatever is changed meanwhile. The first
+ * portion is read before the first byte is sent, so that what the list refuses is refused; a fault later cuts the connection before the
+ * end of the body.
  */
 export async function exportCsv(ctx: Context, { args }: RawRequest): Promise<RawReply> {
-  const { filter, sort, order } = args as { filter?: ContactFilter; sort?: keyof typeof ContactSort; order?: 'asc' | 'desc' };
-  clean(ContactFilter, filter, ctx);
-  const pageAfter: PageAfter = (after) => {
-    const asked = { filter, sort, order, first: maxPageSize, after, selection: new Set<string>() } as ContactList;
-    return listRows(ctx, contactTable, asked, { columns: exported, row: {} });
-  };
-  return file('contacts.csv', Readable.from(linesOf(await pageAfter(null), pageAfter)));
+  const asked = await askedOf(ctx, args as Partial<Asked>);
+  const isFixed = (asked.sort ?? 'createdAt') === 'createdAt';
+  const first = isFixed ? pageAfter(ctx, asked, null) : rowsFrom(ctx, await listIds(ctx, contactTable, asked, asked.more), 0);
+  return file('contacts.csv', Readable.from(linesOf(await first)));
 }
 
 const example: Record<string, string> = {
