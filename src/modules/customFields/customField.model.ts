@@ -82,7 +82,15 @@ export class ConfirmImpactInput {
 
 export const CustomFieldReferrer = oneOf(
   'CustomFieldReferrer',
-  { smart_list: 'A saved list', form: 'A form', workflow: 'A workflow', automation: 'An automation', template: 'A template' },
+  {
+    smart_list: 'A saved list',
+    form: 'A form',
+    workflow: 'A workflow',
+    automation: 'An automation',
+    template: 'A template',
+    sequence: 'A sequence of e-mails',
+    import: 'An import that is not completed',
+  },
   'What may refer to a custom field',
 );
 

@@ -112,7 +112,7 @@ export async function deleteCustomField(ctx: Context, id: string, confirmation?:
   };
 }
 
-/** Throws 422 where lists, forms, workflows, automations or templates name the field by its key: they would name nothing. */
+/** Throws 422 where anything names the field by its key, as lists, forms and automations do: it would name nothing. */
 async function checkUnnamed(ctx: Context, field: CustomField, changed: 'fieldKey' | 'entityType'): Promise<void> {
   const summary = await dependenciesOf(ctx, field);
   const { dependencyCount } = summary;
