@@ -72,10 +72,12 @@ const judges: Record<CustomField['fieldType'], Judge> = {
     ),
   select: choice,
   radio: choice,
-  multiselect: (value, definition, ctx) => {
+  multiselect: (value, { options }) => {
     if (!Array.isArray(value)) return { code: 'invalid_type', message: 'must be a list of choices' };
     if (new Set(value).size < value.length) return { code: 'conflicting', message: 'must not hold a choice twice' };
-    return value.map((item) => choice(item, definition, ctx)).find((fault) => fault);
+    // Told once: of thousands of wrong choices each would have a message of its own, which names all that there are.
+    const known = new Set(choicesOf(options));
+    return value.every((item) => known.has(item)) ? undefined : notOneOf([...known].map(String));
   },
 };
 
