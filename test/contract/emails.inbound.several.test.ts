@@ -39,6 +39,17 @@ describe('an answer to several contacts', () => {
     for (const { contact } of [one, other]) expect(await mails.thread(contact.id)).toHaveLength(2);
   });
 
+  it('stands in the thread of each where its long id is cut within a character', async () => {
+    for (const begins of [161, 162]) {
+      const all = [await mails.sent(), await mails.sent()];
+      const id = `<${'a'.repeat(begins)}😀${begins}@${'b'.repeat(15)}.example>`;
+      const raw = answer({ to: all.map(({ mail }) => mail.replyTo).join('>, <') }).replace(/<answer-.*>/, id);
+      for (let i = 0; i < 2; i++) await mails.brought(raw);
+      const kept = await Promise.all(all.map(({ contact }) => mails.thread(contact.id)));
+      expect(kept.map((messages) => messages.filter(({ direction }) => direction === 'inbound').length)).toEqual([1, 1]);
+    }
+  });
+
   it('is not doubled by a merge of them', async () => {
     const [one, other] = [await mails.sent(), await mails.sent()];
     const raw = answer({ to: `${one.mail.replyTo}>, <${other.mail.replyTo}` });

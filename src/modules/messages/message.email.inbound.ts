@@ -132,7 +132,10 @@ const keptMail = statement({
 /** What the copy of a mail is known by that is kept for another contact already; undefined where it is this one. */
 async function idOfCopy(ctx: Context, providerId: string, contactId: string): Promise<string | undefined> {
   const [first] = await ctx.rows(keptMail, { providerId });
-  return first?.contactId === contactId ? undefined : `${providerId.slice(0, longestId - contactId.length - 1)}#${contactId}`;
+  if (first?.contactId === contactId) return undefined;
+  const left = longestId - contactId.length - 1;
+  // The cut may go through a character, half of which could not be kept.
+  return `${storable(providerId.slice(0, left), left)}#${contactId}`;
 }
 
 async function receive(ctx: Context, id: string, { mail, isKept, ...brought }: Brought): Promise<true> {

@@ -1,5 +1,6 @@
 import { AppError, check, invalidField } from '../../kernel/base/errors.js';
 import { withChanges } from '../../kernel/base/objects.js';
+import { storable } from '../../kernel/base/unicode.js';
 import type { Context } from '../../kernel/context/context.js';
 import { isEmail } from '../../kernel/model/checks.js';
 import { transacted } from '../../kernel/operations/transacted.js';
@@ -147,7 +148,7 @@ async function sent(ctx: Context, message: Sending): Promise<Outcome | undefined
     const { id, from } = await ctx.app.vendors.email.send({ ...mail, mayGo });
     // A server without a name of its own, such as localhost, has no address that is one elsewhere.
     const sender = isEmail(from) ? { fromEmail: from } : {};
-    return { kind: 'sent', provider: 'smtp', providerId: id.slice(0, 200), ...sender, toEmail: mail.to };
+    return { kind: 'sent', provider: 'smtp', providerId: storable(id, 200), ...sender, toEmail: mail.to };
   } catch (error) {
     if (error instanceof MailLeft) return left;
     if (!(error instanceof MailRefused)) throw error;
