@@ -19,6 +19,8 @@ describe('a time zone', () => {
     expect(names.filter((name) => !isZone(name))).toEqual([]);
     const others = ['BST', 'IST', 'CST', 'AST', 'ACT', 'ECT', 'PST', 'JST', 'SystemV/PST8', '+02:00', 'Europe/Atlantis', 'Europe', '', '/'];
     expect(others.filter(isZone)).toEqual([]);
+    // The sign of kelvins is a k in small letters.
+    expect(isZone('Asia/\u212Aolkata')).toBe(false);
   });
 
   it.each([
@@ -32,6 +34,7 @@ describe('a time zone', () => {
     ['america/argentina/comodrivadavia', 'America/Argentina/Comodrivadavia'],
     ['Asia/Kolkata', 'Asia/Kolkata'],
     ['asia/kolkata', 'Asia/Kolkata'],
+    ['ASIA/kolkata', 'ASIA/kolkata'],
     ['Europe/Kyiv', 'Europe/Kyiv'],
   ])('%s is called %s, and stays the name of the zone that was meant', (given, name) => {
     expect(zoneName(given)).toBe(name);

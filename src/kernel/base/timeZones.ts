@@ -100,32 +100,41 @@ const words = new Map(
 /** More characters than the name of any zone has. */
 const longestZone = 64;
 
-/** What `zoneName` answered; `name` is undefined for what is no zone. Asking Intl is slow, and a call flow may name thousands of zones. */
-const zoneNames = new LRUCache<string, { name: string | undefined }>({ max: 1000 });
+/** What Intl knows of a name. */
+interface KnownZone {
+  isZone: boolean;
+  /** How IANA spells it; undefined where the runtime tells another name of the zone. */
+  name?: string;
+}
+
+/** By names in small letters: asking Intl is slow, and a call flow may name thousands of zones, or one in thousands of spellings. */
+const knownZones = new LRUCache<string, KnownZone>({ max: 1000 });
 
 /**
  * The IANA name of a time zone that this runtime knows, spelled as IANA spells it, in whatever case it is given; undefined for what is
  * none. An offset is none, since it has no summer time.
  */
 export function zoneName(given: string): string | undefined {
-  if (given.length > longestZone) return undefined;
-  const known = zoneNames.get(given);
-  if (known) return known.name;
-  const name = spelledZone(given);
-  zoneNames.set(given, { name });
-  return name;
+  // In small letters the sign of kelvins would be a k.
+  if (given.length > longestZone || !/^[\w/+-]+$/.test(given)) return undefined;
+  const lower = given.toLowerCase();
+  let known = knownZones.get(lower);
+  if (!known) {
+    known = askedZone(lower);
+    knownZones.set(lower, known);
+  }
+  return known.isZone ? (known.name ?? inCase(given)) : undefined;
 }
 
-function spelledZone(given: string): string | undefined {
-  const word = words.get(given.toLowerCase());
-  if (!word && (!given.includes('/') || /^systemv\//i.test(given) || !/^[A-Za-z]/.test(given))) return undefined;
+function askedZone(lower: string): KnownZone {
+  const word = words.get(lower);
+  if (!word && (!lower.includes('/') || lower.startsWith('systemv/') || !/^[a-z]/.test(lower))) return { isZone: false };
   try {
-    const { timeZone } = new Intl.DateTimeFormat('en-US', { timeZone: given }).resolvedOptions();
-    if (word) return word;
+    const { timeZone } = new Intl.DateTimeFormat('en-US', { timeZone: lower }).resolvedOptions();
     // Another name of the same zone stays what it is: this runtime would have Asia/Calcutta for Asia/Kolkata.
-    return timeZone.toLowerCase() === given.toLowerCase() ? timeZone : inCase(given);
+    return { isZone: true, name: word ?? (timeZone.toLowerCase() === lower ? timeZone : undefined) };
   } catch {
-    return undefined;
+    return { isZone: false };
   }
 }
 
