@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { inForm } from '../../src/kernel/base/unicode.js';
 import type { Context } from '../../src/kernel/context/context.js';
 import * as values from '../../src/kernel/model/checks.js';
 import fc from '../support/property.js';
@@ -42,6 +43,15 @@ describe('text', () => {
   it('of marks alone is refused as soon as any other that is too long', () => {
     const begun = performance.now();
     expect(isBad(values.text(99), '\u0301\u0327'.repeat(100_000))).toBe(true);
+    expect(performance.now() - begun).toBeLessThan(1000);
+  });
+
+  it('is brought into no form where what becomes marks in it is piled up', () => {
+    const piled = (marks: number) => `\uFF76${'\u0301\uFF9E'.repeat(marks)}`;
+    expect(inForm(piled(15), 'NFKD')).toBe(piled(15).normalize('NFKD'));
+    expect(inForm(piled(16), 'NFKD')).toBe(piled(16));
+    const begun = performance.now();
+    for (const marks of ['\u0301\uFF9E', '\uFF9F\u0327']) inForm(marks.repeat(20_000), 'NFKD');
     expect(performance.now() - begun).toBeLessThan(1000);
   });
 

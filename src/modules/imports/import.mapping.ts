@@ -53,6 +53,9 @@ const byName = new Map([
   ...[...texts, ...flags, 'tags', 'customFields'].map((field) => [bare(field), field] as const),
 ]);
 
+/** More characters than the name of any field, or its label, has. */
+const longestName = 200;
+
 /** Each column by its name, the first of several for one field. */
 function guessed(columns: string[], definitions: Definition[]): Mapping {
   // Whoever makes a file sees the labels; a key is the field's own name.
@@ -60,7 +63,9 @@ function guessed(columns: string[], definitions: Definition[]): Mapping {
   const own = new Map([...named('label'), ...named('fieldKey')]);
   const taken = new Set<string>();
   const pairs = columns.flatMap((column): [string, string][] => {
-    const field = isField(column) ? column : (byName.get(bare(column)) ?? own.get(bare(column)));
+    if (column.length > longestName) return [];
+    const name = bare(column);
+    const field = isField(column) ? column : (byName.get(name) ?? own.get(name));
     if (!field || taken.has(field)) return [];
     taken.add(field);
     return [[column, field]];
