@@ -200,6 +200,15 @@ describe('the check of a graph of thousands of nodes', () => {
     expect(best(10_000)).toBeLessThan(20 * Math.max(best(1000), 250));
   });
 
+  it('tells a hundred of tens of thousands of blockers', async () => {
+    const groups = Array.from({ length: 9000 }, (_, n) => ({ id: `g${n}`, kind: 'group' }));
+    const flow = await aFlow(acme, { draftGraph: graph(entry('g0'), ...groups) });
+    const blockers = await blockersOf(flow);
+    expect(blockers).toHaveLength(100);
+    expect((await publish(acme, flow)).body.blockers).toEqual(blockers);
+    expect((await acme.owner.post(`/call-flows/${flow.id}/simulate`, {})).body.blockers).toHaveLength(100);
+  });
+
   it('looks at thousands of time zones no longer than a moment', async () => {
     const ids = Array.from({ length: 9000 }, (_, n) => `t${n}`);
     const spelled = (name: string) => (n: number) => capitals(name, n);

@@ -4,7 +4,7 @@ import { flag, listOf, nullable, text, uuid } from '../../kernel/database/kinds.
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { VendorNumber } from '../../vendors/sms/sms.js';
-import { graphFaults } from './callFlow.faults.js';
+import { graphFaults, mostTold } from './callFlow.faults.js';
 import { type DraftGraph, forwardsOf, personOf, usersOf } from './callFlow.graph.js';
 import type { Blocker, CallFlowCheck } from './callFlow.model.js';
 import { getCallFlow, type KeptFlow } from './callFlow.service.js';
@@ -92,12 +92,12 @@ async function memberFaults(ctx: Context, graph: DraftGraph, ownNumber: string |
   });
 }
 
-/** Everything that keeps a flow from being published. */
+/** What keeps a flow from being published: that of its graph first, and no more than are told. */
 export async function blockersOf(ctx: Context, flow: KeptFlow, vendor: AtVendor): Promise<Found> {
   const graph = flow.draftGraph as DraftGraph;
   const faults = [...graphFaults(graph), ...(await memberFaults(ctx, graph, flow.phoneNumber))];
   const { blockers, isUnclaimed } = await numberFaults(ctx, flow, vendor);
-  return { blockers: [...faults, ...blockers], isUnclaimed };
+  return { blockers: [...faults, ...blockers].slice(0, mostTold), isUnclaimed };
 }
 
 /** Contract GET /call-flows/{id}/validate. What the vendor does not say of the number keeps nothing from being published. */
@@ -107,7 +107,7 @@ export async function validateCallFlow(ctx: Context, id: string): Promise<CallFl
   return { blockers };
 }
 
-/** 422 with the code of the first blocker, and all of them. */
+/** 422 with the code of the first blocker, and all of them that are told. */
 export const blocked = (blockers: readonly Blocker[]): AppError =>
   new AppError(
     blockers[0]!.code,

@@ -4,6 +4,9 @@ import { branchesOf, branchName, type DraftGraph, type DraftNode, isEnding, kind
 import { minuteOf } from './callFlow.hours.js';
 import type { Blocker, BlockerCode } from './callFlow.model.js';
 
+/** The most blockers that are told at once: tens of thousands of nodes may each have several. */
+export const mostTold = 100;
+
 type Found = (code: BlockerCode, message: string) => void;
 
 const isBetween = (value: unknown, least: number, most: number) =>
@@ -209,7 +212,9 @@ function checkTimings({ nodes }: DraftGraph, { from, to }: Branches, { alive, en
 function pathFaults(graph: DraftGraph): Blocker[] {
   const { entryId, nodes } = graph;
   const found: Blocker[] = [];
-  const add: Add = (node, code, message) => found.push({ nodeId: node?.id ?? null, code, message });
+  const add: Add = (node, code, message) => {
+    if (found.length < mostTold) found.push({ nodeId: node?.id ?? null, code, message });
+  };
   const places = new Places(nodes);
   const branches = branchesIn(graph, places, add);
   const start = places.of(entryId);
@@ -235,9 +240,15 @@ function pathFaults(graph: DraftGraph): Blocker[] {
   return found;
 }
 
-/** What keeps a graph from being published, as far as it says so by itself: that of the paths first. Its time is linear in the nodes. */
+/**
+ * What keeps a graph from being published, as far as it says so by itself: that of the paths first, and no more than are told. Its time
+ * is linear in the nodes.
+ */
 export function graphFaults(graph: DraftGraph): Blocker[] {
   const found = pathFaults(graph);
-  for (const node of graph.nodes) checks.get(node.kind)?.(node, (code, message) => found.push({ nodeId: node.id, code, message }));
-  return found;
+  for (const node of graph.nodes) {
+    if (found.length >= mostTold) break;
+    checks.get(node.kind)?.(node, (code, message) => found.push({ nodeId: node.id, code, message }));
+  }
+  return found.slice(0, mostTold);
 }

@@ -83,7 +83,7 @@ export class CallFlowCheck {
     () => Blocker,
     () => Blocker,
     'What keeps it from being published; nothing where it can be',
-    { list: 100_000, required: true },
+    { list: 100, required: true },
   )
   blockers: Blocker[];
 }

@@ -25,6 +25,20 @@ const mostTold = 100_000;
 /** A group of a draft with those of its members that name somebody. */
 const namedOf = (node: GroupNode): GroupNode => ({ ...node, members: node.members.filter((member) => personOf(member?.userId)) });
 
+/** What is known of a node, found out when it is first asked for. */
+function kept<V>(known: Map<string, V>, id: string, find: () => V): V {
+  const value = known.get(id) ?? find();
+  known.set(id, value);
+  return value;
+}
+
+/** Members each once, with the sum of their weights. */
+function together(members: GroupNode['members']): GroupNode['members'] {
+  const weights = new Map<string, number>();
+  for (const { userId, weight } of members) weights.set(personOf(userId), (weights.get(personOf(userId)) ?? 0) + (weight ?? 0));
+  return [...weights].map(([userId, weight]) => ({ userId, weight }));
+}
+
 /** Somebody who calls and whom nobody answers. */
 class Caller {
   readonly path: string[] = [];
@@ -44,6 +58,9 @@ class Caller {
   private readonly now: Date;
   /** The nodes that it came to since something was pressed. */
   readonly #since = new Set<string>();
+  /** Of timings where they lead to, of groups who is rung: a call may come a hundred times to one that has tens of thousands of them. */
+  readonly #ways = new Map<string, string>();
+  readonly #orders = new Map<string, () => string[]>();
 
   /** Comes to a node; answers whether the call is followed from there: not in circles, where it came to it with as much to press. */
   comesTo({ id }: FlowNode): boolean {
@@ -57,7 +74,7 @@ class Caller {
   after(node: FlowNode): string {
     switch (node.kind) {
       case 'timing':
-        return timed(node, this.ctx.caller.account.timezone, this.now);
+        return kept(this.#ways, node.id, () => timed(node, this.ctx.caller.account.timezone, this.now));
       case 'menu': {
         const pressed = this.#digits.shift();
         if (pressed !== undefined) this.#since.clear();
@@ -67,16 +84,23 @@ class Caller {
         this.#ring(node.id, [personOf(node.userId)]);
         return node.next;
       case 'group':
-        this.#ring(node.id, this.#orderOf(namedOf(node)));
+        this.#ring(node.id, kept(this.#orders, node.id, () => this.#orderOf(namedOf(node)))());
         return node.next;
       default:
         return (node as { next: string }).next;
     }
   }
 
-  #orderOf(node: GroupNode): string[] {
+  /** Puts the members of a group in order: by their weights they are drawn anew whenever the call comes to it. */
+  #orderOf(node: GroupNode): () => string[] {
     const turn = (this.turns.get(node.id) ?? -1) + 1;
-    return ringOrder(node, turn, { clock: this.ctx.app.clock, isRung: (userId) => isRung(this.agents.get(userId)) });
+    const ordering = { clock: this.ctx.app.clock, isRung: (userId: string) => isRung(this.agents.get(userId)) };
+    if (node.mode !== 'weighted') {
+      const order = ringOrder(node, turn, ordering);
+      return () => order;
+    }
+    const group = { ...node, members: together(node.members) };
+    return () => ringOrder(group, turn, ordering);
   }
 
   #ring(nodeId: string, userIds: readonly string[]): void {
