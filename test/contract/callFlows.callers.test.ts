@@ -2,7 +2,17 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { isOpen } from '../../src/modules/callFlows/callFlow.hours.js';
 import { ringOrder } from '../../src/modules/callFlows/callFlow.route.js';
 import { aFlow, bye, entry, graph, loggedCall, nextCaller, pathOf, publish, voiceNotice } from '../support/callFlows.js';
-import { type Account, dataOf, expectNothingWritten, expectRefusal, type Loose, server, type TestServer } from '../support/index.js';
+import {
+  type Account,
+  dataOf,
+  expectNothingWritten,
+  expectRefusal,
+  type Loose,
+  least,
+  processorTime,
+  server,
+  type TestServer,
+} from '../support/index.js';
 import { freeNumber } from './samples.talk.js';
 
 let api: TestServer;
@@ -69,6 +79,20 @@ describe('a simulated caller who is led in circles', () => {
     );
   const simulated = async (draftGraph: object, body: object) =>
     dataOf(await acme.owner.post(`/call-flows/${(await aFlow(acme, { draftGraph })).id}/simulate`, body));
+
+  it('costs as much where a circle leads a hundred times through thousands of members and hours', async () => {
+    const members = Array(9000).fill({ userId: acme.ownerId });
+    const hours = Array(9000).fill({ day: 1, start: '09:00', end: '09:01' });
+    const draftGraph = around([
+      { id: 'first', kind: 'group', mode: 'simultaneous', members, ringSeconds: 20, next: 'hours' },
+      { id: 'hours', kind: 'timing', hours, next: 'menu', closedNext: 'menu' },
+    ]);
+    const { id } = await aFlow(acme, { draftGraph });
+    const time = (digits: string[]) =>
+      least(3, () => processorTime(async () => void dataOf(await acme.owner.post(`/call-flows/${id}/simulate`, { digits }))));
+    const [once, often] = [await time([]), await time(Array(100).fill('1'))];
+    expect(often - once).toBeLessThan(100);
+  });
 
   it('goes around as often as something is pressed, and ends where a circle closes with nothing left to press', async () => {
     const draft = around([
