@@ -173,6 +173,27 @@ describe('the blockers of a draft', () => {
   });
 });
 
+describe('the branches of a draft', () => {
+  const branches = (length: number, when: object, next?: string) => Array.from({ length }, () => ({ when, next }));
+  const branching = (length: number, each: Loose[]) =>
+    Array.from({ length }, (_, n) => node(`n${n}`, 'branch', n + 1 < length ? `n${n + 1}` : null, { branches: each }));
+
+  it('are at most 100 of a node, and 10,000 together', async () => {
+    const most = branches(100, { source: 'x' });
+    expect(await blocked(branching(100, most), 'n0')).toEqual([]);
+    expect(await blocked(branching(101, most), 'n0')).toEqual(['bad_branch']);
+    expect(await blocked(branching(1, branches(101, { source: 'x' })), 'n0')).toEqual(['bad_branch n0']);
+  });
+
+  it('are not read where they are too many, nor beyond the faults that are told', async () => {
+    const tooMany = await make({ graph: { startNodeId: 'n0', nodes: branching(3, branches(19_000, { a: 1 })) } });
+    const wrong = await make({ graph: { startNodeId: 'n0', nodes: branching(100, branches(100, { a: 1 })) } });
+    expect((await publish(tooMany.id)).body.blockers.map(({ nodeId }: Loose) => nodeId)).toEqual(['n0', 'n1', 'n2']);
+    expect((await publish(wrong.id)).body.blockers).toHaveLength(100);
+    for (const { id } of [tooMany, wrong]) expect(await least(3, () => processorTime(() => publish(id)))).toBeLessThan(second);
+  });
+});
+
 /** A draft whose actions name records that are not there; of every second one has a value that it cannot have besides. */
 async function naming(nth: number) {
   const template = dataOf(await acme.owner.post('/emails/templates', { name: `T ${nth}`, channel: 'sms', body: 'b' }));

@@ -57,3 +57,43 @@ describe('a run of an automation', () => {
     expect(await automations.path(run)).toEqual(['task completed', 'field completed', 'hook completed', 'wait waiting']);
   });
 });
+
+describe('a dry run', () => {
+  const renamed = aNode('field', 'action', { type: 'update_field', config: { field: 'jobTitle', value: 'Customer' } }, 'branch');
+  const tried = async (id: string, contactId: string) => dataOf(await automations.key.post(`/automations/${id}/dry-run`, { contactId }));
+
+  it('reads the contact once for all branches behind an action', async () => {
+    const contactId = await automations.contact();
+    const branching = async (count: number) => {
+      const others = Array.from({ length: count }, (_, n) => ({ when: { city: `City ${n}` }, next: null }));
+      const last = { when: { jobTitle: 'Customer' }, next: 'end' };
+      const id = await automations.make([renamed, aNode('branch', 'branch', {}, null, [...others, last]), aNode('end', 'end')]);
+      const { outcome, steps } = await tried(id, contactId);
+      expect([outcome, steps[1].output.branch]).toEqual(['completed', count]);
+      return api.statements(() => tried(id, contactId));
+    };
+    expect(await branching(90)).toBe(await branching(1));
+  });
+
+  it('ends before the 101st action, with the way until there', async () => {
+    const contactId = await automations.contact();
+    const tasks = (count: number) =>
+      Array.from({ length: count }, (_, n) => aTask(`task${n}`, n + 1 < count ? `task${n + 1}` : undefined, 'Call'));
+    const { outcome, steps } = await tried(await automations.make(tasks(1000)), contactId);
+    expect([outcome, steps.length, steps.at(-1).next]).toEqual(['limit', 100, 'task100']);
+    expect(await tried(await automations.make(tasks(100)), contactId)).toMatchObject({ outcome: 'completed' });
+  });
+});
+
+describe('a run of very many steps that neither act nor wait', () => {
+  it('is kept in portions', async () => {
+    const goals = Array.from({ length: 990 }, (_, n) => aNode(`goal${n}`, 'goal', {}, n + 1 < 990 ? `goal${n + 1}` : null));
+    const run = await automations.begin(goals);
+    await automations.until(run, 'success');
+    const { rows } = await api.app.database.execute(
+      'select count(*)::int as count from automation_step_logs where run_id = $1 group by xmin::text order by min(nth)',
+      [run],
+    );
+    expect(rows).toEqual([{ count: 500 }, { count: 490 }]);
+  });
+});

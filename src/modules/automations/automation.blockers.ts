@@ -15,7 +15,7 @@ import {
   triggerOf,
   wholeNode,
 } from './automation.graph.js';
-import { mostNodes, nodeTypes } from './automation.model.js';
+import { mostBranches, mostBranchesOfGraph, mostNodes, nodeTypes } from './automation.model.js';
 import { loopsOf, unreachableOf } from './automation.paths.js';
 import { namesEventAndTime, waitOf } from './automation.wait.js';
 import { actionOf } from './run.act.js';
@@ -75,11 +75,26 @@ function faultsOf(nodeId: string | null, code: Blocker['code'], read: () => unkn
   }
 }
 
-/** What of the conditions names no field of the record that they are about, or compares it with what it cannot be. */
+const isTangled = ({ branches }: GraphNode): boolean => branches.length > mostBranches;
+
+/** Whether the nodes that have not too many branches have too many together. */
+const areTangled = (nodes: readonly GraphNode[]): boolean =>
+  nodes.reduce((sum, node) => sum + (isTangled(node) ? 0 : node.branches.length), 0) > mostBranchesOfGraph;
+
+/**
+ * What of the conditions names no field of the record that they are about, or compares it with what it cannot be. Those of too many
+ * branches are not read, and none once as many faults are found as are told.
+ */
 function ofConditions(ctx: Context, { event, conditions, nodes }: Plan): Blocker[] {
   const eventType = event === null ? undefined : ctx.app.registry.events.get(event)?.of.type;
   const ofTrigger = eventType ? faultsOf(null, 'bad_condition', () => matcherOf(ctx, eventType, conditions, 'triggerConditions')) : [];
-  return [...ofTrigger, ...nodes.flatMap((node) => ofNodeConditions(ctx, node, eventType))];
+  const found = [...ofTrigger];
+  if (areTangled(nodes)) return found;
+  for (const node of nodes) {
+    if (found.length >= mostTold) break;
+    if (!isTangled(node)) found.push(...ofNodeConditions(ctx, node, eventType));
+  }
+  return found;
 }
 
 function ofNodeConditions(ctx: Context, { id, type, config, branches }: GraphNode, eventType: string | undefined): Blocker[] {
@@ -119,7 +134,8 @@ function ofGraph(ctx: Context, given: Given, { nodes, event }: Plan, isTooLarge:
   const { startNodeId } = given;
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const shape = given.nodes.flatMap((node, nth) => ofShape(node, nodes[nth]!));
-  const whole = [...shape, ...twinsOf(nodes), ...ofLinks(nodes, byId)];
+  const tangled = areTangled(nodes) ? [at(null, 'bad_branch', `a graph has at most ${mostBranchesOfGraph} branches`)] : [];
+  const whole = [...shape, ...tangled, ...twinsOf(nodes), ...ofLinks(nodes, byId)];
   const start = startNodeId === null ? undefined : byId.get(startNodeId);
   if (!start)
     return [...whole, at(null, 'missing_start', nodes.length === 0 ? 'it does nothing: it has no node' : 'startNodeId names no node')];
@@ -167,6 +183,7 @@ const ofLinks = (nodes: GraphNode[], byId: ReadonlyMap<string, GraphNode>): Bloc
 /** What the config of a node lacks. */
 function ofNode(ctx: Context, node: GraphNode, started: string | null): Blocker[] {
   const { id, type, config, branches, next } = node;
+  if (isTangled(node)) return [at(id, 'bad_branch', `a node has at most ${mostBranches} branches`)];
   if (type === 'condition' && (config.conditions ?? null) === null) return [at(id, 'bad_condition', 'its config needs conditions')];
   if (type === 'branch' && branches.length === 0) return [at(id, 'bad_branch', 'it needs at least one branch')];
   if (type === 'branch' && branches.some(({ when }) => when === null))

@@ -1,3 +1,4 @@
+import { YieldTimer } from '../../kernel/base/eventLoop.js';
 import type { Context } from '../../kernel/context/context.js';
 import { restRecordOf } from '../../kernel/model/restRecord.js';
 import { checkReferences } from '../../kernel/operations/references.js';
@@ -17,6 +18,9 @@ import type { DryRunInput, DryRunResult, DryRunStep } from './run.explain.model.
 import { within } from './run.start.js';
 import type { Started } from './run.table.js';
 
+/** The most actions that are tried out: they are one transaction, which holds a connection and what they write. */
+const mostTried = 100;
+
 /** What the run would be about: what was given, else the contact where the event is of one, else the event's example. */
 async function startedBy(ctx: Context, plan: Plan, { data }: DryRunInput, contactId: string | null): Promise<Started | null> {
   const type = plan.event ? ctx.app.registry.events.get(plan.event)?.of.type : undefined;
@@ -30,7 +34,7 @@ async function startedBy(ctx: Context, plan: Plan, { data }: DryRunInput, contac
 /**
  * Contract POST /automations/{id}/dry-run: the way that a contact would take through the draft, with what each step would do: it is
  * done and taken back, so that nothing is written, told or sent. A wait is over at once, one for an event by that event; where the
- * way comes round to a node again it ends. 400 for a contact who is not there.
+ * way comes round to a node again it ends, as it does before the 101st action. 400 for a contact who is not there.
  */
 export async function dryRun(ctx: Context, id: string, input: DryRunInput): Promise<DryRunResult> {
   const automation = await getAutomation(ctx, id);
@@ -40,16 +44,22 @@ export async function dryRun(ctx: Context, id: string, input: DryRunInput): Prom
   const about = { automationId: automation.id, contactId, blockers };
   if (blockers.length > 0) return { ...about, outcome: 'blocked', steps: [] };
   const steps = await stepsOf(ctx, plan, { automation, contactId, started: await startedBy(ctx, plan, input, contactId) });
-  const last = steps.at(-1);
   const outputs = await resultsAsSeenBy(
     ctx,
     steps.map(({ output }) => output as Record<string, unknown> | null),
   );
   return {
     ...about,
-    outcome: last?.status === 'failed' ? 'failed' : last?.next ? 'repeats' : 'completed',
+    outcome: outcomeOf(steps),
     steps: steps.map((step, nth) => ({ ...step, output: outputs[nth]! })),
   };
+}
+
+function outcomeOf(steps: readonly DryRunStep[]): DryRunResult['outcome'] {
+  const last = steps.at(-1);
+  if (last?.status === 'failed') return 'failed';
+  if (!last?.next) return 'completed';
+  return steps.some(({ nodeId }) => nodeId === last.next) ? 'repeats' : 'limit';
 }
 
 interface Trial {
@@ -79,13 +89,22 @@ async function tried(outer: Context, plan: Plan, { automation, contactId, starte
     startedAt: now,
   };
   const act = actor(ctx, occasionOf(run, automation.name));
-  const contact = async () => (contactId ? ((await contactLoader(ctx).fresh(contactId)) as Record<string, unknown> | null) : null);
+  const read = async () => (contactId ? ((await contactLoader(ctx).fresh(contactId)) as Record<string, unknown> | null) : null);
+  // Read again after an action, which may have changed it.
+  let known: ReturnType<typeof read> | undefined;
+  const contact = () => (known ??= read());
   const nodes = new Map(plan.nodes.map((node) => [node.id, node]));
   const [seen, steps] = [new Set<string>(), [] as DryRunStep[]];
-  let at = now;
+  const turn = new YieldTimer();
+  let [at, actions] = [now, 0];
   for (let id = plan.startNodeId; id !== null && !seen.has(id); id = steps.at(-1)!.next) {
     seen.add(id);
+    if (turn.isDue) await turn.take();
     const node = nodes.get(id)!;
+    if (node.type === 'action') {
+      if (++actions > mostTried) break;
+      known = undefined;
+    }
     const { ends, ...step } = await stepOf(ctx, node, {
       subject: { started, contact },
       at,

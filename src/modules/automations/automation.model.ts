@@ -37,6 +37,9 @@ export const AutomationStatus = oneOf(
 /** The most nodes of one graph. */
 export const mostNodes = 1000;
 
+/** The most branches of one node, and of all nodes of a graph: each has conditions of its own, which are read and evaluated. */
+export const [mostBranches, mostBranchesOfGraph] = [100, 10_000];
+
 /** The types of the nodes of a graph. */
 export const nodeTypes = ['trigger', 'condition', 'branch', 'action', 'wait', 'goal', 'end'] as const;
 
@@ -98,7 +101,7 @@ export const AutomationBlockerCode = oneOf(
     endless_loop: 'The node leads back to itself without a wait',
     bad_trigger: 'The event starts nothing, or the start is said differently in two places',
     bad_condition: 'Conditions are missing, or cannot be asked',
-    bad_branch: 'A branch lacks its conditions, or they cannot be asked',
+    bad_branch: 'A branch lacks its conditions, or they cannot be asked, or there are too many',
     bad_action: 'An action lacks something, or names what is not there',
     bad_wait: 'A wait says not for what, or too much',
     endless_wait: 'Without a timeout the wait would never end',

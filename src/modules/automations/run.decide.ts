@@ -33,6 +33,7 @@ async function recordOfSubject(ctx: Context, type: string, { started, contact }:
   };
 }
 
+/** Whether conditions of a node hold, and what each of them saw. */
 async function holds(ctx: Context, node: GraphNode, { given, at }: { given: unknown; at: string }, subject: Subject) {
   const type = conditionsType(node.config, subject.started?.type);
   return matcherOf(ctx, type, given, at).evaluate(await recordOfSubject(ctx, type, subject));
@@ -61,8 +62,10 @@ async function condition(ctx: Context, node: GraphNode, subject: Subject): Promi
 /** The first of the branches whose conditions hold, else `next`. */
 async function branch(ctx: Context, node: GraphNode, subject: Subject): Promise<Decision> {
   const looked: object[] = [];
+  const type = conditionsType(node.config, subject.started?.type);
+  const record = await recordOfSubject(ctx, type, subject);
   for (const [nth, { when, next }] of node.branches.entries()) {
-    const { holds: isMet, conditions } = await holds(ctx, node, { given: when, at: `branches.${nth}.when` }, subject);
+    const { holds: isMet, conditions } = matcherOf(ctx, type, when, `branches.${nth}.when`).evaluate(record);
     looked.push({ branch: nth, holds: isMet, conditions });
     if (isMet) return { status: 'completed', output: { branch: nth, branches: looked, next }, next };
   }

@@ -1,3 +1,4 @@
+import { YieldTimer } from '../../kernel/base/eventLoop.js';
 import type { Context } from '../../kernel/context/context.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
@@ -15,6 +16,8 @@ import { type DueRun, type RunRow, type StepRow, stepRows } from './run.table.js
 
 /** The most actions of one transaction, so that it is short. */
 export const mostActions = 20;
+/** The most steps of one transaction, whose log waits in memory until its end. */
+const mostLogged = 500;
 /** The most steps of one run: waits may lead back to where it was. */
 const mostSteps = 10_000;
 
@@ -86,16 +89,24 @@ export class RunExecutor {
       if (next === undefined) return false;
       at = next;
     }
+    const turn = new YieldTimer();
     while (at !== null) {
+      // Steps that neither act nor wait wait for nothing else.
+      if (turn.isDue) await turn.take();
       const node: GraphNode = this.#nodes.get(at)!;
       if (this.#steps >= mostSteps) return this.#end('failed', 'too_many_steps', `It took more than ${mostSteps} steps`);
-      if (node.type === 'action' && this.#actions >= this.pace.mostActions) return this.#pause(node);
+      if (this.#isFull(node)) return this.#pause(node);
       const step = await this.#do(node);
       if (!step) return this.#isToLook;
       if (step.status === 'failed') return this.#end('failed', 'failed', step.error);
       at = step.next;
     }
     return this.#end('success', 'completed');
+  }
+
+  /** Whether the transaction has as many steps, or actions, as it may. */
+  #isFull({ type }: GraphNode): boolean {
+    return this.#logged.length >= mostLogged || (type === 'action' && this.#actions >= this.pace.mostActions);
   }
 
   /** The contact as it is now; read again after an action, which may have changed it. */
