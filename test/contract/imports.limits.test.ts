@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sweep } from '../../src/workers/sweeps.js';
 import { importsBy } from '../support/imports.js';
-import { type Account, dataOf, expectNothingWritten, expectRefusal, server, type TestServer } from '../support/index.js';
+import { type Account, dataOf, expectNothingWritten, expectRefusal, type Loose, server, type TestServer } from '../support/index.js';
 
 let api: TestServer;
 let acme: Account;
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-const { create, made, imported } = importsBy(() => acme.owner);
+const { create, made, imported, processed, errorsOf } = importsBy(() => acme.owner);
 
 describe('what an import may have', () => {
   const line = (cells: number, cell = '1') => Array(cells).fill(cell).join();
@@ -26,6 +26,7 @@ describe('what an import may have', () => {
       for (const [body, message] of [
         [{ csv: `${header(501)}\n${line(501)}` }, 'csv must have at most 500 columns'],
         [{ csv: line(2_000_000, 'a') }, 'csv must have at most 500 columns'],
+        [{ csv: `${header(501, 200)}\n${line(501)}` }, 'csv must have at most 500 columns'],
         [{ csv: `${rows}Bob` }, 'csv must have at most 10000 rows'],
         [{ csv: `firstName\nAda\n${line(10_002)}` }, 'csv must have lines of at most 10000 cells'],
         [{ csv: `sep=€\nfirstName\nAda\n${line(10_002).replaceAll(',', '€')}` }, 'csv must have lines of at most 10000 cells'],
@@ -60,6 +61,30 @@ describe('what an import may have', () => {
     expect((await owner.gql(mutation, { rows })).status).toBe(429);
     expect((await owner.get('/imports')).status).toBe(200);
     await limited.close();
+  });
+});
+
+describe('what is read of an import', () => {
+  it('is no row that says more than 64 KB of its contact: it is in error, and nobody looks at its cells', async () => {
+    const tags = 'a,'.repeat(33_000);
+    const long = await made({ csv: `firstName;tags;note\nAda;${tags};\nBob;a;${tags}` });
+    const error = 'The columns that are imported must have at most 64 KB in a row';
+    expect(long.preview).toEqual([
+      { row: 1, fields: {}, error },
+      { row: 2, fields: { firstName: 'Bob', tags: ['a'] }, error: null },
+    ]);
+    expect(await processed(long)).toMatchObject({ createdCount: 1, errorCount: 1 });
+    expect(await errorsOf(long)).toMatchObject([{ row: 1, field: null, error }]);
+  });
+
+  it('is read for as many previews as a page has, some imports at a time', async () => {
+    const mine = await api.seed.account();
+    const ids = await Promise.all(
+      Array.from({ length: 30 }, async (_, n) => dataOf(await create({ rows: [{ firstName: `A${n}` }] }, mine.owner)).id as string),
+    );
+    const { data } = await mine.owner.gql('{ imports(first: 30) { nodes { id preview { fields } } } }');
+    const read = new Map(data.imports.nodes.map(({ id, preview }: Loose) => [id, preview]));
+    expect(ids.map((id) => read.get(id))).toEqual(ids.map((_, n) => [{ fields: { firstName: `A${n}` } }]));
   });
 });
 

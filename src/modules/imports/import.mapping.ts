@@ -1,4 +1,4 @@
-import { check, type Detail, type FaultCode, invalid, invalidField } from '../../kernel/base/errors.js';
+import { badRequest, check, type Detail, type FaultCode, invalid, invalidField } from '../../kernel/base/errors.js';
 import { inForm } from '../../kernel/base/unicode.js';
 import type { Context } from '../../kernel/context/context.js';
 import { clean } from '../../kernel/model/cleaning.js';
@@ -176,7 +176,23 @@ function readValue(field: string, value: unknown, report: Report): unknown {
 
 const isNothing = (value: unknown) => value === undefined || (typeof value === 'string' && value.trim() === '');
 
-/** What a row says of its contact, cleaned like the body of a request. Throws 400 naming every field at fault. */
+/** The bytes of the texts of a row in the columns of its mapping. */
+const sizeOf = (data: Record<string, unknown>, mapping: Mapping): number =>
+  Object.keys(mapping).reduce((sum, column) => {
+    const value = Object.hasOwn(data, column) ? data[column] : undefined;
+    return typeof value === 'string' ? sum + Buffer.byteLength(value) : sum;
+  }, 0);
+
+/** The most bytes of text that a row has in the columns of its mapping, which a row that came as JSON has in all. */
+export const mostOfRow = 64 * 1024;
+
+/** 400 of a row with more of them: its cells are not even looked at, as one may be the names of millions of tags. */
+export const rowTooLong = () => badRequest('The columns that are imported must have at most 64 KB in a row');
+
+/**
+ * What a row says of its contact, cleaned like the body of a request. Throws 400 naming every field at fault, or none where the row is
+ * too long.
+ */
 export async function importedFrom(
   ctx: Context,
   { mapping, mode }: Pick<Import, 'mode'> & { mapping: Mapping },
@@ -186,6 +202,7 @@ export async function importedFrom(
   const input: Record<string, unknown> = {};
   const values: Record<string, unknown> = {};
   const details: Detail[] = [];
+  check(sizeOf(data, mapping) <= mostOfRow, rowTooLong);
   for (const [column, field] of Object.entries(mapping)) {
     const value = Object.hasOwn(data, column) ? data[column] : undefined;
     const key = field.startsWith(custom) ? field.slice(custom.length) : undefined;

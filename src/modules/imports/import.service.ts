@@ -2,7 +2,7 @@ import { AppError, check, conflict, found, invalidField } from '../../kernel/bas
 import { nextTurn } from '../../kernel/base/eventLoop.js';
 import { type Context, validId } from '../../kernel/context/context.js';
 import { grouped } from '../../kernel/context/loaders.js';
-import { instant, integer, json, listOf, nullable, text, uuid, word } from '../../kernel/database/kinds.js';
+import { instant, integer, json, listOf, nullable, type RowOf, text, uuid, word } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { listRows } from '../../kernel/lists/list.js';
@@ -12,7 +12,7 @@ import { rowsByIds } from '../../kernel/operations/rowsByIds.js';
 import { shapeOf } from '../../kernel/tables/modelRow.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { readCsv, readRows, type SourceRow } from './import.csv.js';
-import { importedFrom, mappingOf } from './import.mapping.js';
+import { importedFrom, mappingOf, mostOfRow, rowTooLong } from './import.mapping.js';
 import {
   type CreateImportInput,
   Import,
@@ -148,38 +148,57 @@ async function keepRows(ctx: Context, importId: string, rows: readonly SourceRow
 
 const previewed = 5;
 
+/** The most imports whose first rows one statement reads: with the most that a row may have they are some megabytes. */
+const previewedAtOnce = 25;
+
+const firstRow = {
+  importId: uuid,
+  row: integer,
+  data: nullable(json<Record<string, unknown>>()),
+  error: nullable(text),
+  mapping: json<Record<string, string>>(),
+  mode: word<Import['mode']>(),
+};
+
+// Of a row no more is read than it says of its contact, nor anything where that is too long: columns that are left out may have megabytes.
 const firstRows = statement({
   name: 'firstImportRows',
   takes: { ids: listOf(uuid) },
-  row: {
-    importId: uuid,
-    row: integer,
-    data: json<Record<string, unknown>>(),
-    error: nullable(text),
-    mapping: json<Record<string, string>>(),
-    mode: word<Import['mode']>(),
-  },
+  row: firstRow,
   text: ({ account, ids }) => sql`
-    select r.import_id as "importId", r.row, r.data, r.error, i.mapping, i.mode from import_rows r
+    select r.import_id as "importId", r.row, case when m.size <= ${mostOfRow}::int then m.data end as data, r.error,
+      i.mapping, i.mode
+    from import_rows r
     join imports i on i.account_id = r.account_id and i.id = r.import_id
+    cross join lateral (
+      select coalesce(jsonb_object_agg(e.key, e.value), '{}') as data,
+        coalesce(sum(octet_length(e.value #>> '{}')) filter (where jsonb_typeof(e.value) = 'string'), 0) as size
+      from jsonb_each(r.data) e where jsonb_exists(i.mapping, e.key)) m
     where r.account_id = ${account} and r.import_id = any(${ids}) and r.row <= ${previewed}::int order by r.row`,
 });
 
+async function previewOf(
+  ctx: Context,
+  { row, data, error, mapping, mode }: Omit<RowOf<typeof firstRow>, 'importId'>,
+): Promise<ImportPreview> {
+  try {
+    check(data, rowTooLong);
+    return { row, fields: await importedFrom(ctx, { mapping, mode }, data), error };
+  } catch (problem) {
+    if (!(problem instanceof AppError)) throw problem;
+    return { row, fields: {}, error: error ?? problem.message };
+  }
+}
+
 /** How the first rows of imports are read. */
 export const importPreviewLoader = loader<ImportPreview[]>(async (ctx, ids) => {
-  const rows = await ctx.rows(firstRows, { ids });
-  const read_ = await Promise.all(
-    rows.map(async ({ importId, row, data, error, mapping, mode }) => {
-      const { fields, fault } = await importedFrom(ctx, { mapping, mode }, data).then(
-        (fields) => ({ fields, fault: null }),
-        (problem: unknown) => {
-          if (!(problem instanceof AppError)) throw problem;
-          return { fields: {}, fault: problem.message };
-        },
-      );
-      return { importId, preview: { row, fields, error: error ?? fault } };
-    }),
-  );
+  const read_: { importId: string; preview: ImportPreview }[] = [];
+  for (let from = 0; from < ids.length; from += previewedAtOnce) {
+    if (from > 0) await nextTurn();
+    const rows = await ctx.rows(firstRows, { ids: ids.slice(from, from + previewedAtOnce) });
+    const told = rows.map(async ({ importId, ...row }) => ({ importId, preview: await previewOf(ctx, row) }));
+    read_.push(...(await Promise.all(told)));
+  }
   return grouped(ids, read_, ({ importId }) => importId).map((rowsOfOne) => rowsOfOne.map(({ preview }) => preview));
 });
 
