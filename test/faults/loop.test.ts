@@ -74,7 +74,7 @@ describe('nobody waits long during', () => {
   });
 });
 
-describe('nobody waits long for the files of others:', () => {
+describe('nobody waits long for the files of others', () => {
   it.each<[string, number, () => string]>([
     ['a CSV file of 10 MB', 201, () => JSON.stringify({ csv: people })],
     ['500 columns × 10,000 rows', 201, () => JSON.stringify({ csv: wide })],

@@ -75,6 +75,7 @@ function faultsOf(nodeId: string | null, code: Blocker['code'], read: () => unkn
   }
 }
 
+/** Whether a node has more branches than it may. */
 const isTangled = ({ branches }: GraphNode): boolean => branches.length > mostBranches;
 
 /** Whether the nodes that have not too many branches have too many together. */
