@@ -80,6 +80,8 @@ export interface TableOptions<
   figures?: Record<string, (where: Sql, ctx: Context) => Sql>;
   /** Fields that change with events of other records, or with none: a contact's score, when a webhook was last called. */
   withoutEvents?: readonly string[];
+  /** Whether its rows come and change with the events of other records, or with none: live queries that read it look again at every event. */
+  untold?: boolean;
   sorts: Record<S, SortKey>;
   byDefault: readonly [S, SortOrder];
   /** Of texts that are the same whatever their case: the columns that have them in lower case. */

@@ -25,6 +25,7 @@ export function readable(ctx: Context): Sql | undefined {
 
 export const activityTable = table({
   row: modelRow('Activity', Activity),
+  untold: true,
   list: ActivityList,
   page: ActivityConnection,
   renamed: { timestamp: 'created_at' },

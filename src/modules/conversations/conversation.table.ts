@@ -35,6 +35,7 @@ const sla = (ctx: Context): Sql => {
 /** Conversations by the id of their contact; those of deleted contacts are hidden. */
 export const conversationTable = table({
   row,
+  untold: true,
   withoutEvents: ['messageCount', 'unreadCount', 'hidden', 'lastMessageId', 'lastMessageAt', 'lastInboundAt', 'lastOutboundAt'],
   list: ConversationList,
   page: ConversationConnection,

@@ -24,6 +24,7 @@ export const customFieldTable = table({
 
 export const cleanupTable = table({
   row: modelRow('CustomFieldCleanup', CustomFieldCleanup),
+  untold: true,
   what: 'Cleanup',
   counted: false,
   sorts: { createdAt: byTime('created_at') },

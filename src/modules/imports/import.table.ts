@@ -8,6 +8,7 @@ export const there = sql`t.total_rows > 0`;
 
 export const importTable = table({
   row: modelRow('Import', Import),
+  untold: true,
   list: ImportList,
   page: ImportConnection,
   computed: { progress: sql`round(t.processed_rows::numeric / greatest(t.total_rows, 1), 4)::float8` },
@@ -22,6 +23,7 @@ export const importTable = table({
 /** The rows of imports that could not be imported. */
 export const importErrorTable = table({
   row: modelRow('ImportRow', ImportError, { importId: text }),
+  untold: true,
   list: ImportErrorList,
   page: ImportErrorConnection,
   computed: { error: sql`coalesce(t.error, 'failed')` },

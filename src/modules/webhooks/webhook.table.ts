@@ -30,6 +30,7 @@ export type WebhookRow = RowOf<typeof webhookTable.shape>;
 /** Deliveries, those of deleted webhooks as well; each is shown as its event may be seen. */
 export const deliveryTable = table({
   row: modelRow('WebhookDelivery', WebhookDelivery),
+  untold: true,
   list: WebhookDeliveryList,
   page: WebhookDeliveryConnection,
   what: 'Delivery',
