@@ -12,7 +12,10 @@ import { JobQueue, waitingJobs } from './jobs.js';
 import { outboxWake, Relay, waitingEvents } from './relay.js';
 import { Statistics } from './statistics.js';
 
-/** What goes on beside the requests: the relay and the jobs, in every process that is not for the API alone. */
+/**
+ * What goes on beside the requests, in every process that is not for the API alone: the relay of events, the readers of events, due rows,
+ * jobs with the sweeps, and statistics. A process for the API alone has the channel, and puts jobs into the queue, but works on none.
+ */
 export class Background {
   readonly channel: Channel;
   readonly jobs: JobQueue;

@@ -17,8 +17,9 @@ const sweepsOf = (app: App): [string, Sweep | AccountSweep][] => [
 ];
 
 /**
- * Does what is due over all accounts, for the kernel and for every module. What fails is in the log by its name, and keeps nothing else
- * from being done; it is thrown at the end.
+ * Does every sweep once, over all accounts: deletes what has been kept for its time, does the work that modules declare for accounts
+ * (`sweeps`), and seals anew under the latest key. A sweep that fails is in the log by its name and keeps no other from being done.
+ * Throws an AggregateError of all faults at the end.
  */
 export async function sweep(app: App): Promise<void> {
   const faults: unknown[] = [];

@@ -6,7 +6,7 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /** The list response shapes of the contract, "List response shapes". */
 export type Envelope = 'one' | 'page' | 'flatPage' | 'camelPage' | 'bare' | 'beside';
 
-/** What a tuned handler gets of the request. */
+/** What the handler of a raw endpoint gets of the request: what came, not yet as the variables of an operation. */
 export interface RawRequest {
   params: Record<string, string>;
   query: Record<string, string>;

@@ -91,7 +91,7 @@ interface Kept {
   toEmail: string | null;
   templateId?: string | null;
   enrollmentId?: string | null;
-  /** What is unique to the action of a workflow or an automation that sends it: it is kept once. */
+  /** What it is sent once for: a run and its action, or a request's Idempotency-Key. */
   actionKey?: string;
   stepOrder?: number | null;
   /** Whether it carries a pixel, redirects and a way to unsubscribe. */
