@@ -3,10 +3,11 @@ import type { App } from '../kernel/context/context.js';
 /** How often is looked for work when nobody says that there is some: what begins later, wakes that were lost. */
 const pollMs = 1000;
 /**
- * Where all places were taken, it is looked again once this share of them is free, or so many milliseconds after the first one is: a look
- * costs as much as some rows. Where there are turns, only the time counts.
+ * Where all places were taken, it is looked again once this share of them is free, or `roomMs` after the first one is: a look costs as
+ * much as some rows. Where there are turns, only the time counts.
  */
-const [roomShare, roomMs] = [0.5, 10];
+const roomShare = 0.5;
+const roomMs = 10;
 
 /** What a worker works on. */
 export interface Work<Item> {

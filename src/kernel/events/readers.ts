@@ -12,8 +12,10 @@ import { type FeedEvent, feedColumns, type StoredEvent } from './feedStore.js';
 const longestStep = 1000;
 /** Bytes of events that one step reads, as JSON; a single event may have more. */
 const mostRead = 4_000_000;
-/** Rows that one step makes, and bytes in them; a single event may lead to more. */
-const [mostMade, mostMadeBytes] = [500, 16_000_000];
+/** Rows that one step makes; a single event may lead to more. */
+const mostMade = 500;
+/** Bytes in the rows that one step makes; a single event may lead to more. */
+const mostMadeBytes = 16_000_000;
 
 /** An event as a reader is given it. */
 export interface ReadEvent extends FeedEvent {

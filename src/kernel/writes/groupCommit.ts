@@ -26,8 +26,14 @@ interface Waiting extends Write {
 
 const mostRows = 200;
 
-/** What a unit may have that goes with other accounts', how long they wait for a lock together, and how many there may be of one account. */
-const [mostRowsShared, mostCharactersShared, sharedWaitMs, mostOfOne] = [20, 10_000, 200, 16];
+/** Rows of a unit that goes with other accounts'. */
+const mostRowsShared = 20;
+/** Characters of such a unit. */
+const mostCharactersShared = 10_000;
+/** How long units of several accounts wait for a lock together. */
+const sharedWaitMs = 200;
+/** Units of one account that may be under way with others'. */
+const mostOfOne = 16;
 /** Fewer units than these that may wait do so for as long, in which others come that began with them. */
 const delay = { ms: 3, small: 8 };
 /** After a fault among them, how long their accounts' units go without others'. */

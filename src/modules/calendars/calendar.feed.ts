@@ -63,8 +63,12 @@ async function calendarAt(ctx: Context, token: string): Promise<{ acting: Contex
 ICAL.foldLength = 74;
 
 const dayMs = 24 * 60 * 60_000;
-/** Days back, days ahead, and the most appointments of a feed: those to come before those that were. */
-const [back, ahead, most] = [30, 365, 1000];
+/** Days of a feed before now. */
+const back = 30;
+/** Days of a feed from now on. */
+const ahead = 365;
+/** Appointments of a feed: those to come before those that were. */
+const most = 1000;
 
 const shown = statement({
   name: 'appointmentsOfFeed',

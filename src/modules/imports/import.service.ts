@@ -123,8 +123,10 @@ export async function createImport(ctx: Context, input: CreateImportInput): Prom
   }
 }
 
-/** Characters of rows that one statement writes, and what each row has besides. */
-const [writtenAtOnce, ofEachRow] = [64 * 1024, 200];
+/** Characters of rows that one statement writes. */
+const writtenAtOnce = 64 * 1024;
+/** Characters that each row has besides its data. */
+const ofEachRow = 200;
 
 async function keepRows(ctx: Context, importId: string, rows: readonly SourceRow[]): Promise<void> {
   let [from, size] = [0, 0];

@@ -41,8 +41,12 @@ const mostAtOnce = 10;
 const mostTurns = 300;
 /** How often a caller is led through the menus of a flow who chooses nothing: whoever is not there does not go on for ever. */
 const silentRounds = 3;
-/** Seconds: between two rounds of a queue that rings again, of one wait in a queue, before a circle is begun again. */
-const [roundPause, longestWait, circlePause] = [5, 30, 5];
+/** Seconds between two rounds of a queue that rings again. */
+const roundPause = 5;
+/** Seconds of one wait in a queue. */
+const longestWait = 30;
+/** Seconds before a circle is begun again. */
+const circlePause = 5;
 const longestMessage = 120;
 const defaults = { timeoutSeconds: 5, retries: 2 };
 
