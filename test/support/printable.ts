@@ -9,7 +9,6 @@ import {
   isEnumType,
   isInputObjectType,
   isLeafType,
-  isListType,
   isObjectType,
 } from 'graphql';
 
@@ -252,7 +251,3 @@ export class DocumentWriter {
     return `(${given.join(', ')})`;
   }
 }
-
-/** Whether a field of the schema is a plain list, for the tests of what stays one. */
-export const isPlainList = (type: string, field: string): boolean =>
-  isListType(getNullableType((schema.getType(type) as GraphQLObjectType).getFields()[field]!.type));

@@ -19,7 +19,7 @@ export interface AccountInfo {
 }
 
 /** The kinds of those who change something. */
-export const actorKinds = ['user', 'api_key', 'form', 'sender', 'workflow', 'automation', 'system'] as const;
+const actorKinds = ['user', 'api_key', 'form', 'sender', 'workflow', 'automation', 'system'] as const;
 
 /** Who changes something, as the events of the change name them. */
 export interface Actor {

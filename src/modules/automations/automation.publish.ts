@@ -37,7 +37,7 @@ const kept = new LRUCache<string, Plan>({ max: 500, maxSize: 16_000_000, sizeCal
 const publishedIn = perContext(() => new Set<string>());
 
 /** Published versions of automations by "id version", for many keys in one statement. */
-export const automationPlanLoader = loader<Plan | null>(async (ctx, keys) => {
+const automationPlanLoader = loader<Plan | null>(async (ctx, keys) => {
   const asked = keys.map((key) => key.split(' ') as [string, string]);
   const rows = await ctx.rows(versions, { ids: asked.map(([id]) => id), versions: asked.map(([, nth]) => Number(nth)) });
   return inOrder(keys, rows, ({ id, version }) => `${id} ${version}`).map((row) => row?.plan ?? null);

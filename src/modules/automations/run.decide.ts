@@ -42,7 +42,7 @@ async function holds(ctx: Context, node: GraphNode, { given, at }: { given: unkn
 const words = { yes: [true, 'true', 'yes'], no: [false, 'false', 'no'] } as const;
 
 /** The branch of one of the words by which a node knows its ways. */
-export const branchOf = ({ branches }: GraphNode, which: readonly unknown[]): Branch | undefined =>
+const branchOf = ({ branches }: GraphNode, which: readonly unknown[]): Branch | undefined =>
   branches.find(({ when }) => which.includes(when));
 
 /** Where a run goes on after a wait: one that is late by the way of the timeout, where there is one, which may be its end. */

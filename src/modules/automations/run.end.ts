@@ -99,7 +99,7 @@ export async function failWaits(ctx: Context, runs: readonly string[]): Promise<
 }
 
 /** Ends the runs of contacts who were deleted: those of one moment are one statement. */
-export const endAutomationRunsOf = batched<void>(async (ctx, contacts) => {
+const endAutomationRunsOf = batched<void>(async (ctx, contacts) => {
   await endRuns(ctx, contacts, 'contact_deleted');
   return contacts.map(() => undefined);
 });

@@ -65,7 +65,7 @@ export class WorkingHours {
 export class WorkingHoursInput extends Draft(WorkingHours) {}
 
 /** Two a day and some more. */
-export const mostHours = 50;
+const mostHours = 50;
 
 /** Contract "Calendar and appointment": one line a field. */
 @ObjectType()

@@ -19,7 +19,7 @@ import {
 } from '../../kernel/model/fields.js';
 import { New } from '../../kernel/model/newRecord.js';
 
-export const companySizes = ['1-10', '11-50', '51-200', '201-500', '501-1000', '1001+'] as const;
+const companySizes = ['1-10', '11-50', '51-200', '201-500', '501-1000', '1001+'] as const;
 type CompanySize = (typeof companySizes)[number];
 
 /** Contract "Company": one line a field. The contract leaves the types of country and customFields open. */

@@ -109,7 +109,7 @@ export async function scoresOf(ctx: Context, ids: readonly string[]) {
 }
 
 /** Keeps the stored scores and the times of the last activity of contacts with whom something happened. */
-export const rescoreContact = batched<void>(async (ctx, ids) => {
+const rescoreContact = batched<void>(async (ctx, ids) => {
   for (const { id, score } of await scoresOf(ctx, ids)) ctx.touch('Contact', id, { ...score, lastActivityAt: score.scoredAt });
   return ids.map(() => undefined);
 });

@@ -38,7 +38,7 @@ const byStages = statement({
 });
 
 /** The rules of live stages; null for one that is gone. */
-export const stageRulesOf = batched<StageRules | null>(async (ctx, stages) =>
+const stageRulesOf = batched<StageRules | null>(async (ctx, stages) =>
   inOrder(stages, await ctx.rows(byStages, { stages }), (rules) => rules.stageId),
 );
 

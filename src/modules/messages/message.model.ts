@@ -111,7 +111,7 @@ export class SendEmailInput {
 }
 
 /** The most recipients of one e-mail to many. */
-export const mostRecipients = 100;
+const mostRecipients = 100;
 
 @Input('An e-mail to many, one mail each')
 export class SendEmailsInput {

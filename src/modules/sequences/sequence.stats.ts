@@ -34,9 +34,7 @@ const stats = statement({
 });
 
 /** The stats of many sequences in one statement; null for one that is none. Rates of nothing are 0. */
-export const statsOfSequence = batched<SequenceStats | null>(async (ctx, ids) =>
-  inOrder(ids, await ctx.rows(stats, { ids }), (row) => row.id),
-);
+const statsOfSequence = batched<SequenceStats | null>(async (ctx, ids) => inOrder(ids, await ctx.rows(stats, { ids }), (row) => row.id));
 
 /** Contract GET /emails/sequences/{id}/stats: 404 for what is no sequence. */
 export async function sequenceStats(ctx: Context, id: string): Promise<SequenceStats> {

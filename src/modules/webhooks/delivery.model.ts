@@ -23,7 +23,7 @@ export const DeliverySource = oneOf(
 );
 
 /** The contract's ladder: a first attempt and seven more. */
-export const mostAttempts = 8;
+const mostAttempts = 8;
 
 @Entity('One attempt at a delivery')
 export class WebhookAttempt {
