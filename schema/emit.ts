@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { lexicographicSortSchema, printSchema } from 'graphql';
 import { contract } from '../src/app.js';
+import { documentFaults } from '../src/rest/endpoints.js';
 import { localBase, postmanCollection } from '../src/rest/postman.js';
-import { documentFaults } from '../src/rest/table.js';
 
 /** The directory of package.json, whether this runs from the sources or from dist/. */
 function projectRoot(from = dirname(fileURLToPath(import.meta.url))): string {

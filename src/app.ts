@@ -32,9 +32,9 @@ import { mailsSentInTime } from './modules/auth/auth.mail.js';
 import { recheck } from './modules/auth/auth.recheck.js';
 import { modules } from './modules.js';
 import { Catalog } from './rest/catalog.js';
+import { type BoundEndpoint, bindEndpoints } from './rest/endpoints.js';
 import { basePath, mountRest, sofaFor } from './rest/mount.js';
 import { openApiDocument } from './rest/openapi.js';
-import { type BoundEndpoint, bindEndpoints } from './rest/table.js';
 import { simulatedVendors, vendorsFor } from './vendors/index.js';
 import { Background } from './workers/background.js';
 

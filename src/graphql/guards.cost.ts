@@ -38,7 +38,7 @@ export interface Cost {
 
 /**
  * The cost of an operation of a validated document: how many records it reads at most. A record costs 1; a page as many as
- * its size says (its argument, a variable, its default), a list without pages as many as its field can hold (`Holds`, the
+ * its size says (its argument, a variable, its default), a list without pages as many as its field can hold (`MaxItems`, the
  * `list` of `Nested`), each times what is read with each of its records. What takes longer than a record says so (`Weighs`).
  * Conditions count as met. Connections and page infos are no records.
  */

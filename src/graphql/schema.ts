@@ -21,7 +21,7 @@ import { memberOf, rulesOf } from '../kernel/model/fieldRules.js';
 import { typeOfNode } from '../kernel/model/node.js';
 import { DateTime, Json } from '../kernel/model/scalars.js';
 import { type Module, nodesOf } from '../kernel/module/module.js';
-import { markDetached } from '../kernel/operations/concluded.js';
+import { markDetached } from '../kernel/operations/detached.js';
 import { nameMutations } from '../kernel/operations/mutationNames.js';
 import { readArguments } from './arguments.js';
 import { explainEnums } from './enumMeanings.js';

@@ -1,11 +1,11 @@
 import { type Bucket, spendsGeneral } from '../kernel/access/rateLimits.js';
 import type { Module } from '../kernel/module/module.js';
 import { type RawReply, raw } from '../kernel/module/routes.js';
+import type { BoundEndpoint } from './endpoints.js';
 import { operationIds, summaryOf, tierOf } from './openapi.js';
 import { errorStatuses, successStatuses } from './openapi.responses.js';
 import { exactly, type Schema } from './openapi.schemas.js';
 import { localBase, postmanCollection } from './postman.js';
-import type { BoundEndpoint } from './table.js';
 
 const words: Schema = { type: 'array', items: { type: 'string' } };
 const entrySchema = {

@@ -7,10 +7,10 @@ import { allow } from '../kernel/access/access.js';
 import type { Bucket } from '../kernel/access/rateLimits.js';
 import { notFound } from '../kernel/base/errors.js';
 import type { RawRequest } from '../kernel/module/routes.js';
+import type { BoundEndpoint } from './endpoints.js';
 import { type Envelope, jsonOf } from './envelope.js';
 import { answer, answerRaw, prepare, refuseRetired } from './serve.js';
 import type { Passage, sofaOf } from './sofa.js';
-import type { BoundEndpoint } from './table.js';
 
 export const basePath = '/api/v1';
 
@@ -33,10 +33,10 @@ export function sofaFor(endpoints: readonly BoundEndpoint[]): Sofa {
   };
 }
 
-/** Puts every endpoint behind Fastify: the regular ones through SOFA, lists, hot and irregular ones tuned. */
+/** Puts every endpoint behind Fastify: the regular ones through SOFA, lists, hot and irregular ones directly, raw ones by their own handlers. */
 export function mountRest(server: FastifyInstance, endpoints: readonly BoundEndpoint[], sofa: Sofa): void {
   const handlerOf = (bound: BoundEndpoint) =>
-    isRegular(bound) ? throughSofa(sofa, bound) : bound.endpoint.operation ? tuned(bound) : own(bound);
+    isRegular(bound) ? throughSofa(sofa, bound) : bound.endpoint.operation ? direct(bound) : raw(bound);
   const [forgiving, strict] = [
     endpoints.filter(({ endpoint }) => endpoint.forgiving),
     endpoints.filter(({ endpoint }) => !endpoint.forgiving),
@@ -89,14 +89,14 @@ const rawRequest = (request: FastifyRequest): RawRequest => ({
 const json = 'application/json; charset=utf-8';
 
 /** The body to send, after its status and headers. A handler that answers the reply itself has Fastify wait for the end of its stream. */
-function sent(reply: FastifyReply, { status, headers, body }: Envelope): string | Readable {
+function applyEnvelope(reply: FastifyReply, { status, headers, body }: Envelope): string | Readable {
   reply.status(status).headers(headers).type(json);
   return body instanceof Readable ? body : jsonOf(body);
 }
 
-const tuned = (bound: BoundEndpoint) => async (request: FastifyRequest, reply: FastifyReply) => {
+const direct = (bound: BoundEndpoint) => async (request: FastifyRequest, reply: FastifyReply) => {
   const prepared = prepare(bound, rawRequest(request));
-  return sent(reply, await answer(bound, request.ctx, prepared));
+  return applyEnvelope(reply, await answer(bound, request.ctx, prepared));
 };
 
 const throughSofa = (sofa: Sofa, bound: BoundEndpoint) => async (request: FastifyRequest, reply: FastifyReply) => {
@@ -104,7 +104,8 @@ const throughSofa = (sofa: Sofa, bound: BoundEndpoint) => async (request: Fastif
   const { input } = prepared.variables;
   // A long body would be printed and parsed once more, without a pause; one without a Content-Length counts as long. What is asked for by GET has no body to be passed on.
   const isLong = !(Number(request.headers['content-length']) <= inOneTurn);
-  if (input !== undefined && (isLong || bound.endpoint.method === 'GET')) return sent(reply, await answer(bound, request.ctx, prepared));
+  if (input !== undefined && (isLong || bound.endpoint.method === 'GET'))
+    return applyEnvelope(reply, await answer(bound, request.ctx, prepared));
   const passage: Passage = { ctx: request.ctx, prepared };
   // Without the query string, which SOFA would let beat the body; as bytes of the parsed body, never glued text.
   const url = `http://internal${request.url.split('?')[0]!.replace(/\/$/, '')}`;
@@ -112,10 +113,10 @@ const throughSofa = (sofa: Sofa, bound: BoundEndpoint) => async (request: Fastif
   const inner = new Request(url, { method: bound.endpoint.method, body, headers: { 'content-type': 'application/json' } });
   await (await sofa()).fetch(inner, { passage } as never);
   if (!passage.outcome) throw notFound('Endpoint');
-  return sent(reply, await passage.outcome);
+  return applyEnvelope(reply, await passage.outcome);
 };
 
-const own = (bound: BoundEndpoint) => async (request: FastifyRequest, reply: FastifyReply) => {
+const raw = (bound: BoundEndpoint) => async (request: FastifyRequest, reply: FastifyReply) => {
   const answered = await answerRaw(bound, request.ctx, rawRequest(request));
   return rawBody(reply, { ...answered, status: answered.status ?? bound.endpoint.status });
 };

@@ -10,10 +10,10 @@ import {
 } from 'graphql';
 import { maxPageSize, mostCounted } from '../kernel/model/connection.js';
 import type { Endpoint } from '../kernel/module/routes.js';
+import type { BoundEndpoint } from './endpoints.js';
 import { isRepeatable } from './openapi.responses.js';
 import { reference, type Schema, type Schemas } from './openapi.schemas.js';
 import { countable, type ParameterTarget, snakeName } from './query.js';
-import type { BoundEndpoint } from './table.js';
 
 /** The parameters that operations share. */
 export const sharedParameters: Record<string, Schema> = {

@@ -1,7 +1,7 @@
 import { type GraphQLObjectType, getNamedType, isObjectType } from 'graphql';
 import { faultMeanings, statusOf } from '../kernel/base/errors.js';
+import type { BoundEndpoint } from './endpoints.js';
 import { below, exactly, reference, rootSelection, type Schema, type Schemas } from './openapi.schemas.js';
-import type { BoundEndpoint } from './table.js';
 
 const errorNames: Record<number, [name: string, meaning: string]> = {
   400: ['InvalidRequest', 'Malformed or invalid body or query'],

@@ -1,8 +1,8 @@
 import { type GraphQLInputObjectType, type GraphQLSchema, getNamedType } from 'graphql';
+import type { BoundEndpoint } from './endpoints.js';
 import { parametersOf, pathNames, sharedParameters } from './openapi.parameters.js';
 import { responsesOf, sharedComponents } from './openapi.responses.js';
 import { type Schema, Schemas } from './openapi.schemas.js';
-import type { BoundEndpoint } from './table.js';
 
 /** What an operation asks of a key by the way it works: the least tier, besides scopes. */
 export const tierOf = ({ endpoint, needs }: BoundEndpoint) => (needs.admin ? 'admin' : endpoint.method === 'GET' ? 'read' : 'read-write');

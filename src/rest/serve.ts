@@ -6,11 +6,11 @@ import type { Context } from '../kernel/context/context.js';
 import { type Endpoint, pathArguments, type RawReply, type RawRequest } from '../kernel/module/routes.js';
 import { causeOf, perform } from '../kernel/operations/operation.js';
 import { type AdaptedBody, adaptBody } from './body.js';
+import type { BoundEndpoint } from './endpoints.js';
 import { type Envelope, envelope } from './envelope.js';
 import { inClientNames } from './errors.js';
-import { answerPage, type Read } from './portions.js';
+import { answerPage, type Read } from './largePages.js';
 import { adaptInput, adaptQuery, withFixed } from './query.js';
-import type { BoundEndpoint } from './table.js';
 
 /** The variables of an endpoint's operation, and what to know when answering. */
 export interface Prepared {
@@ -79,7 +79,7 @@ export async function answer(bound: BoundEndpoint, ctx: Context, prepared: Prepa
   const { endpoint } = bound;
   try {
     const { variables } = prepared;
-    const read = (asked: object) => ran(bound, ctx, { ...variables, ...asked });
+    const read = (asked: object) => execute(bound, ctx, { ...variables, ...asked });
     const reply = bound.isPaged
       ? await answerPage(endpoint, ctx, variables, read as Read)
       : envelope(endpoint, await read(variables), variables);
@@ -91,7 +91,7 @@ export async function answer(bound: BoundEndpoint, ctx: Context, prepared: Prepa
   }
 }
 
-async function ran(bound: BoundEndpoint, ctx: Context, variables: Record<string, unknown>): Promise<unknown> {
+async function execute(bound: BoundEndpoint, ctx: Context, variables: Record<string, unknown>): Promise<unknown> {
   const operation = bound.operation();
   const { data, errors } = await perform(operation, ctx, variables);
   if (errors?.length) throw causeOf(errors[0]!) ?? errors[0]!.originalError ?? errors[0];

@@ -1,9 +1,9 @@
 import { GraphQLObjectType, GraphQLScalarType, GraphQLSchema, type OperationDefinitionNode } from 'graphql';
 import { useSofa } from 'sofa-api';
 import type { Context } from '../kernel/context/context.js';
+import type { BoundEndpoint } from './endpoints.js';
 import type { Envelope } from './envelope.js';
 import { answer, type Prepared } from './serve.js';
-import type { BoundEndpoint } from './table.js';
 
 /** What a request hands to SOFA, and gets back: the outcome of its endpoint. */
 export interface Passage {

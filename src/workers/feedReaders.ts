@@ -1,7 +1,7 @@
 import type { App, Context } from '../kernel/context/context.js';
 import { shown } from '../kernel/events/feedStore.js';
 import { type Behind as BehindOf, behind, reachedByReader, stepOf, waitingForReaders } from '../kernel/events/readers.js';
-import { transacted } from '../kernel/operations/transacted.js';
+import { inOwnTransaction } from '../kernel/operations/ownTransaction.js';
 import { actingAs, type FoundAccount, foundAccount } from '../modules/auth/auth.acting.js';
 import { ReaderPace } from './readerPace.js';
 
@@ -143,7 +143,7 @@ async function readStep(app: App, { name, account }: Behind, most: number, progr
   const reader = app.registry.readers.get(name)!;
   const ctx = actingAs(app, account, { actor: reader.actor, request: { id: `feed-${app.clock.id()}`, ip: '127.0.0.1' } });
   const statement = stepOf(name, reader.wanted);
-  return transacted(ctx, async (inside: Context) => {
+  return inOwnTransaction(ctx, async (inside: Context) => {
     const [row] = await inside.rows(statement, { most });
     const { isHeld, more, events, sizes } = row!.step;
     progress.given = events.length;

@@ -13,8 +13,8 @@ import {
   printSchema,
   printType,
 } from 'graphql';
+import { documentFaults } from '../../src/rest/endpoints.js';
 import { operationIds } from '../../src/rest/openapi.js';
-import { documentFaults } from '../../src/rest/table.js';
 import { type Account, expectRefusal, type Loose, server, type TestServer } from '../support/index.js';
 import { document, expectPublished, faultsOf, operationAt, published } from './published.js';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { readMail } from '../../src/modules/messages/message.email.reader.js';
+import { readMail } from '../../src/modules/messages/message.email.parserPool.js';
 import { answer, answered, inboundMail, lines, mailing } from '../support/inboundMail.js';
 import { type Account, dataOf, expectNothingWritten, expectRefusal, hour, type Loose, server, type TestServer } from '../support/index.js';
 

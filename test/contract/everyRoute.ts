@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { v4 } from 'uuid';
 import { Scope } from '../../src/kernel/model/scopes.js';
+import type { BoundEndpoint } from '../../src/rest/endpoints.js';
 import { successStatuses } from '../../src/rest/openapi.responses.js';
-import type { BoundEndpoint } from '../../src/rest/table.js';
 import {
   type Account,
   basePath,

@@ -12,8 +12,8 @@ import {
 import { v4 } from 'uuid';
 import { pathArguments } from '../../src/kernel/module/routes.js';
 import { ofRest } from '../../src/rest/body.js';
+import type { BoundEndpoint } from '../../src/rest/endpoints.js';
 import { adaptInput, adaptQuery, withFixed } from '../../src/rest/query.js';
-import type { BoundEndpoint } from '../../src/rest/table.js';
 import { type Account, type Client, type GraphQLReply, type Loose, type Reply, server, type TestServer } from '../support/index.js';
 import { published } from './published.js';
 import { pathOf, type Sample, sampleOf } from './samples.js';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Secret, TOTP } from 'otpauth';
 import { unavailable } from '../../src/kernel/base/errors.js';
 import { actingForPerson } from '../../src/modules/auth/auth.acting.js';
-import { guessed } from '../../src/modules/auth/auth.guesses.js';
+import { checkGuess } from '../../src/modules/auth/auth.guesses.js';
 import {
   type Account,
   type Client,
@@ -153,7 +153,7 @@ describe('a guess that nobody could look at', () => {
   it('is none: those who were told to come back have as many left as before', async () => {
     const { email, userId } = await acme.member();
     const ctx = await actingForPerson(api.app, acme.id, userId, 'guess');
-    const busy = () => guessed(ctx!, email, null, () => Promise.reject(unavailable()));
+    const busy = () => checkGuess(ctx!, email, null, () => Promise.reject(unavailable()));
     for (let i = 0; i < 8; i++) await expect(busy()).rejects.toMatchObject({ status: 503 });
     expect(await inTurn(7, () => login(email, wrong))).toEqual([401, 401, 401, 401, 401, 401, 429]);
   });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type GraphQLInputObjectType, getNamedType, isObjectType } from 'graphql';
 import { contract } from '../../src/app.js';
 import { pathArguments } from '../../src/kernel/module/routes.js';
-import type { BoundEndpoint } from '../../src/rest/table.js';
+import type { BoundEndpoint } from '../../src/rest/endpoints.js';
 import { pathOf, type Sample, sampleOf } from '../contract/samples.js';
 import { type Bad, badValues, type Place, placesOf } from '../support/badValues.js';
 import {

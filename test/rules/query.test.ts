@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type GraphQLInputObjectType, getNamedType, getNullableType, isListType } from 'graphql';
 import { contract } from '../../src/app.js';
 import type { FieldRule } from '../../src/kernel/model/fieldRules.js';
-import type { BoundEndpoint } from '../../src/rest/table.js';
+import type { BoundEndpoint } from '../../src/rest/endpoints.js';
 import { pathOf, sampleOf } from '../contract/samples.js';
 import { badValues, type Place, placesOf } from '../support/badValues.js';
 import { type Account, expectNothingWritten, expectRefusal, type Reply, server, type TestServer } from '../support/index.js';

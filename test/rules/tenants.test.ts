@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type GraphQLField, type GraphQLInputObjectType, getNamedType, isObjectType } from 'graphql';
 import { contract } from '../../src/app.js';
 import { pathArguments } from '../../src/kernel/module/routes.js';
-import type { BoundEndpoint } from '../../src/rest/table.js';
+import type { BoundEndpoint } from '../../src/rest/endpoints.js';
 import { references } from '../contract/references.js';
 import { pathOf, type Sample, sampleOf } from '../contract/samples.js';
 import { placesOf } from '../support/badValues.js';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { type GraphQLInputObjectType, getNamedType } from 'graphql';
 import { contract } from '../../src/app.js';
-import type { BoundEndpoint } from '../../src/rest/table.js';
+import type { BoundEndpoint } from '../../src/rest/endpoints.js';
 import { type Sample, sampleOf } from '../contract/samples.js';
 import { badValues, placesOf } from '../support/badValues.js';
 import { type Account, basePath, type Client, server, type TestServer } from '../support/index.js';

@@ -4,7 +4,7 @@ import { v7 } from 'uuid';
 import { type Database, openDatabase } from '../../src/kernel/database/index.js';
 import { sql } from '../../src/kernel/database/sql.js';
 import { GroupCommit, type Write } from '../../src/kernel/writes/groupCommit.js';
-import type { Hold } from '../../src/kernel/writes/locks.js';
+import type { LockMode } from '../../src/kernel/writes/locks.js';
 import { addRow, statementsOf } from '../../src/kernel/writes/rowBatches.js';
 import { freshPlace, onPostgres } from '../support/database.js';
 
@@ -62,7 +62,7 @@ describe('units that are written at the same time', () => {
     const holding = (name: string, exclusive: string[]): Write => {
       const locks = ['a', 'b'].map((name) => ({
         name,
-        hold: 'together' as const,
+        mode: 'shared' as const,
         own: sql`pg_advisory_xact_lock(hashtextextended(${name}, 0))`,
       }));
       return { ...tag(accounts[0]!, name), locks, exclusive: new Set(exclusive) };
@@ -114,14 +114,14 @@ test('units for which nobody waits go together from the first one on', async () 
 const several = async (n: number) =>
   Promise.all(Array.from({ length: n }, async (_, i) => (await db.prisma.account.create({ data: { name: `many ${i}` } })).id));
 /** A unit that takes a lock of its account, and makes sure of something. */
-const sure = (account: string, name: string, isThere = true, hold: Hold = 'together'): Write => ({
+const sure = (account: string, name: string, isThere = true, mode: LockMode = 'shared'): Write => ({
   ...tag(account, name),
   locks: [
-    { name: 'a lock', own: sql`pg_advisory_xact_lock_shared(hashtextextended(${account}::text || ${'a lock'}::text, 0))`, hold },
+    { name: 'a lock', own: sql`pg_advisory_xact_lock_shared(hashtextextended(${account}::text || ${'a lock'}::text, 0))`, mode },
     {
       name: 'an account',
       own: sql`still_there((select count(*) from (select 1 from (select name from accounts where id = ${account}::uuid) v where ${isThere ? 'yes' : 'no'} = 'yes') held))`,
-      hold,
+      mode,
     },
   ],
 });

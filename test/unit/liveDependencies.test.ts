@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { contract } from '../../src/app.js';
-import { QueryDependencies } from '../../src/graphql/live.dependencies.js';
+import { type EqualityFilters, QueryDependencies } from '../../src/graphql/live.dependencies.js';
 import type { App } from '../../src/kernel/context/context.js';
 import type { FeedEvent } from '../../src/kernel/events/feedStore.js';
 import { registryOf } from '../../src/kernel/module/module.js';
@@ -8,11 +8,12 @@ import { modules } from '../../src/modules.js';
 
 const { schema } = contract();
 const app = { registry: registryOf(modules, () => schema) } as App;
+const anyList = { mayShow: () => true } as unknown as EqualityFilters;
 const ofProduct = { type: 'Product', data: {} } as FeedEvent;
 
 /** Whether an event of a product has a live query read again that was read from a table. */
 function isReadAgain(table: string): boolean {
-  const dependencies = new QueryDependencies(app, []);
+  const dependencies = new QueryDependencies(app, [anyList]);
   dependencies.note(`select t.id from ${table} t where t.account_id = $1`);
   return dependencies.isBy(ofProduct);
 }

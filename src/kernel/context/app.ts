@@ -101,7 +101,7 @@ export interface HeldClaim {
   answer?(unit: UnitOfWork, value: unknown): Promise<ExecutionResult>;
   /** What was kept so. */
   outcome?: ExecutionResult;
-  /** What is noted under the key of a request that was done in part, by this one or the one before it (`note`). */
+  /** What is noted under the key of a request that was done in part, by this one or the one before it (`saveProgress`). */
   notes?: unknown;
   /** Notes something in the unit of work of a part. Throws 409 where another request has taken the claim over. */
   note?(unit: UnitOfWork, notes: object): Promise<void>;

@@ -7,9 +7,9 @@ import type { RowOf, Shape } from '../database/kinds.js';
 import type { ModelName, Only, Stamps, Values } from '../database/models.js';
 import { type Sql, sql, tableName } from '../database/sql.js';
 import type { Bound, Statement } from '../database/statement.js';
-import { type Change, factsOf } from '../events/facts.js';
+import { type Change, domainEventsOf } from '../events/changes.js';
 import { followFeed } from '../events/readers.js';
-import { type Begin, type Hold, StaleReads, type UnitKind, UnitOfWork } from '../writes/unitOfWork.js';
+import { type Begin, type LockMode, StaleReads, type UnitKind, UnitOfWork } from '../writes/unitOfWork.js';
 import type { AppOf, RequestInfo } from './app.js';
 import { EventRecorder } from './eventRecorder.js';
 import { idIsFree } from './freeIds.js';
@@ -142,7 +142,7 @@ export class Context {
 
   /** Shares the account's lock of this name from the next write to the end; who changes what it stands for takes it alone. */
   shareName(name: string): void {
-    this.#changing.lock(name, sharedLock(this.caller.account.id, name), 'together');
+    this.#changing.lock(name, sharedLock(this.caller.account.id, name), 'shared');
   }
 
   /** Takes the account's lock of this name alone, from here to the end: who takes or shares the same one waits. */
@@ -151,8 +151,8 @@ export class Context {
   }
 
   /** Has the next write, if there is one, hold rows that were read without a lock by a select that locks them; tried again if they are gone. */
-  requireRow(name: string, rows: Sql, hold?: Hold): void {
-    this.unit?.lock(name, sql`still_there((select count(*) from (${rows}) held))`, hold);
+  requireRow(name: string, rows: Sql, mode?: LockMode): void {
+    this.unit?.lock(name, sql`still_there((select count(*) from (${rows}) held))`, mode);
   }
 
   /** Has the next write make sure that no record has this id, which a client chose for a new one: else 409 naming `id`. */
@@ -218,14 +218,15 @@ export class Context {
     this.#recorder.record(this.#eventContext, change, (model, row) =>
       this.#changing.insertLast(tableName(model), this.#newRow(model, row)),
     );
-    for (const fact of factsOf(change)) for (const react of this.app.registry.reactions.get(fact.name) ?? []) await react(this, fact);
+    for (const event of domainEventsOf(change))
+      for (const react of this.app.registry.reactions.get(event.name) ?? []) await react(this, event);
   }
 
   /**
    * Has the events and log entries so far wait in the database instead of in memory; those of all are written at the end. With `above`,
    * only where more than so many characters wait to be written.
    */
-  async spillFacts({ above }: { above?: number } = {}): Promise<void> {
+  async spillEvents({ above }: { above?: number } = {}): Promise<void> {
     if (above !== undefined && this.#changing.waitingSize <= above) return;
     this.#recorder.forget();
     await this.#changing.spill();

@@ -1,5 +1,5 @@
 import type { Printed } from '../base/jsonText.js';
-import { type Change, type EventContext, entryOf, eventsOfChange } from '../events/facts.js';
+import { type Change, type EventContext, entryOf, eventsOfChange } from '../events/changes.js';
 import { isWhole } from '../model/restRecord.js';
 
 /** Writes the events of one context, and knows the last one of each record. */

@@ -34,7 +34,7 @@ async function recalledOrRead<T extends Versioned>(ctx: Context, name: string, s
   ctx.unit!.readsMayBeStale = true;
   // It is looked at, and not locked.
   const now = sql`select 1 from (select ${source.version} as now) v where v.now = ${known.version}`;
-  ctx.requireRow(`${name} of ${known.version}`, now, 'together');
+  ctx.requireRow(`${name} of ${known.version}`, now, 'shared');
   return known;
 }
 

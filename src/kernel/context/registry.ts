@@ -5,7 +5,7 @@ import type { Shape } from '../database/kinds.js';
 import type { Sql } from '../database/sql.js';
 import type { Sweep } from '../database/sweep.js';
 import type { TableRows } from '../database/tableRows.js';
-import type { Fact } from '../events/facts.js';
+import type { DomainEvent } from '../events/changes.js';
 import type { ReadEvent } from '../events/readers.js';
 import type { RecordEvents } from '../events/recordEvents.js';
 import type { JobRun } from './jobQueue.js';
@@ -13,7 +13,7 @@ import type { JobRun } from './jobQueue.js';
 // These types are about the context `C` that is handed to what a module declares; context.ts names them for it.
 
 /** What another module does when something happens, in the transaction of the change. */
-export type ReactionOf<C> = (ctx: C, fact: Fact) => Promise<void>;
+export type ReactionOf<C> = (ctx: C, event: DomainEvent) => Promise<void>;
 
 /**
  * What a module does later. It runs as the person who caused it, outside any transaction, and again when its process died

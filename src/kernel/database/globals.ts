@@ -29,6 +29,8 @@ export const crossAccountIndexes = [
   'automation_runs_due',
   // the sweep forgets old keys of all accounts
   'messages_keyed_by_time',
+  // what the vendor says of the end of a call is taken for the account that it is live in
+  'live_calls_provider_id_idx',
   // login starts from the person
   'memberships_user_id_idx',
   // the relay takes the events of all accounts in the order in which they were written

@@ -3,7 +3,7 @@ import type { Actor, Cause } from '../base/principal.js';
 import type { Database } from '../database/index.js';
 import { type Sql, sql } from '../database/sql.js';
 import type { Sweep } from '../database/sweep.js';
-import type { Changes } from './facts.js';
+import type { Changes } from './changes.js';
 import type { RecordEvents } from './recordEvents.js';
 
 /**
@@ -17,12 +17,12 @@ export interface FeedEvent {
   id: string;
   /** The event's own id, which webhooks carry. */
   eventId: string;
-  /** Identifies the change that the event is a fact of: the id of the change's first event. */
+  /** Identifies the change that the event tells of: the id of the change's first event. */
   changeId: string;
   name: string;
   /** The name once more, which GraphQL writes as a kind. */
   kind: string;
-  /** All facts of the change, the most specific last. */
+  /** The names of all events of the change, the most specific last. */
   names: string[];
   createdAt: Date;
   /** "Contact" */

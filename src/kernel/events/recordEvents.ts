@@ -18,11 +18,11 @@ export type EventName = Events[keyof Events] extends RecordEvents<infer Name> ? 
 export const everyChange = ['created', 'updated', 'deleted'] as const;
 
 /** Declares what is told of a record type: `eventsOf('deal', 'Deal', [...everyChange, 'won'])`. */
-export const eventsOf = <const Noun extends string, const Fact extends string>(
+export const eventsOf = <const Noun extends string, const Event extends string>(
   noun: Noun,
   type: string,
-  facts: readonly Fact[],
-): RecordEvents<`${Noun}.${Fact}`> => ({ type, noun, names: facts.map((fact): `${Noun}.${Fact}` => `${noun}.${fact}`) });
+  events: readonly Event[],
+): RecordEvents<`${Noun}.${Event}`> => ({ type, noun, names: events.map((event): `${Noun}.${Event}` => `${noun}.${event}`) });
 
 /** The kind of an event, which is its name as GraphQL can write it: "deal.won" → "deal_won". */
 export const eventKindOf = (name: string): string => name.replace('.', '_');

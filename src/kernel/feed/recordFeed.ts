@@ -82,7 +82,7 @@ export function recordFeed(events: RecordEvents, { record, find, by = {}, access
       return event.name === ready ? null : orNull(find(ctx, event.entityId, selection));
     }
 
-    /** That of the fact under whose name the change is told, so that whoever hears of it by a webhook, too, knows it again. */
+    /** That of the event under whose name the change is told, so that whoever hears of it by a webhook, too, knows it again. */
     @FieldResolver(() => ID, { description: 'The id of the event of this name, which webhooks carry as theirs' })
     eventId(@Ctx() ctx: Context, @Root() event: FeedEvent) {
       return idOfFact(ctx, event);
@@ -115,7 +115,7 @@ export async function recordOfEvent(ctx: Context, { name, entityId }: FeedEvent,
   return record && asNode(of.type, record);
 }
 
-const factOfChange = statement({
+const eventOfChange = statement({
   name: 'factOfChange',
   takes: { change: uuid, name: text },
   row: { id: uuid },
@@ -131,8 +131,8 @@ const factOfChange = statement({
 /** The id of the event that tells a change under the name that is shown. */
 async function idOfFact(ctx: Context, { eventId, changeId, name, names }: FeedEvent): Promise<string> {
   if (name === names[0]) return eventId;
-  const [fact] = await ctx.rows(factOfChange, { change: changeId, name });
-  return fact?.id ?? eventId;
+  const [event] = await ctx.rows(eventOfChange, { change: changeId, name });
+  return event?.id ?? eventId;
 }
 
 /**
@@ -149,7 +149,7 @@ function wantedOf(events: RecordEvents, by: readonly string[], byPerson = false)
     const idsOf = (event: FeedEvent, name: string) => (name === own ? [event.entityId] : [event.data[name], event.changes?.[name]?.from]);
     return {
       names: visibleNames(ctx, events.names),
-      // The first event of a change has all that changed; those of its more specific facts are told with it.
+      // The first event of a change has all that changed; those of its more specific events are told with it.
       matches: (event) =>
         event.eventId === event.changeId &&
         factShown(event, chosen) !== undefined &&
@@ -161,7 +161,7 @@ function wantedOf(events: RecordEvents, by: readonly string[], byPerson = false)
   };
 }
 
-/** The name under which a change is told: that of its most specific fact, of those that are asked for; undefined where it has none. */
+/** The name under which a change is told: that of its most specific event, of those that are asked for; undefined where it has none. */
 const factShown = ({ names }: FeedEvent, asked: readonly string[] | null) => names.findLast((name) => asked?.includes(name) ?? true);
 
 const foreign = (events: RecordEvents, { names }: Choice, name: string) =>

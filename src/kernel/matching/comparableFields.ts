@@ -1,6 +1,6 @@
 import { type GraphQLObjectType, getNamedType, isListType, isNonNullType, isObjectType } from 'graphql';
 import type { Context } from '../context/context.js';
-import type { Changes } from '../events/facts.js';
+import type { Changes } from '../events/changes.js';
 import type { FieldRule } from '../model/fieldRules.js';
 import { type RecordField, recordFields } from '../model/restRecord.js';
 import type { FilterKind, KnownField } from '../tables/filterField.js';

@@ -20,12 +20,12 @@ export const OfWhoEnters = (...fields: string[]) => Extensions({ record: fields,
 export const RestName = (...names: string[]) => Extensions({ restNames: names });
 
 /** A list without pages holds at most this many records: what its service and its inputs make sure of, and the cost guard counts. */
-export const Holds = (most: number) => Extensions({ holds: most });
+export const MaxItems = (most: number) => Extensions({ holds: most });
 
 /** A field takes as long to answer as reading this many records, besides those that it answers. */
 export const Weighs = (records: number) => Extensions({ weighs: records });
 
-/** The most records that a list without pages can answer, by `Holds` or by its rule; undefined where nothing says it. */
+/** The most records that a list without pages can answer, by `MaxItems` or by its rule; undefined where nothing says it. */
 export function mostItems({ extensions }: Pick<GraphQLField<unknown, unknown>, 'extensions'>): number | undefined {
   const { holds, rule } = extensions as { holds?: number; rule?: { schema: { maxItems?: number } } };
   return holds ?? rule?.schema.maxItems;

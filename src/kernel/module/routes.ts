@@ -4,7 +4,7 @@ import type { Context } from '../context/context.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /** The list response shapes of the contract, "List response shapes". */
-export type Envelope = 'one' | 'page' | 'flatPage' | 'camelPage' | 'bare' | 'beside';
+export type ReplyShape = 'one' | 'page' | 'flatPage' | 'camelPage' | 'bare' | 'beside';
 
 /** What the handler of a raw endpoint gets of the request: what came, not yet as the variables of an operation. */
 export interface RawRequest {
@@ -59,7 +59,7 @@ export interface EndpointOptions {
   also?: number[];
   /** Success statuses by a flag of the result: `{ created: 201 }`. */
   statusWhen?: Record<string, number>;
-  as?: Envelope;
+  as?: ReplyShape;
   status?: number;
   /** For `beside`: the member that becomes `data`. */
   data?: string;
@@ -77,7 +77,7 @@ export interface EndpointOptions {
 export interface Endpoint extends EndpointOptions {
   method: Method;
   path: string;
-  as: Envelope;
+  as: ReplyShape;
   status: number;
   /** The root field that serves it; none for a raw endpoint. */
   operation?: string;
@@ -106,7 +106,7 @@ function endpoint(address: Address, rest: Omit<Endpoint, 'method' | 'path'>): En
 }
 
 /** A list: pages, filters and sorts by query string. */
-export const list = (address: Address, operation: string, options: EndpointOptions & { as: Envelope }) =>
+export const list = (address: Address, operation: string, options: EndpointOptions & { as: ReplyShape }) =>
   endpoint(address, { operation, list: true, status: 200, ...options });
 /** A single read, 200. */
 export const read = (address: Address, operation: string, options: EndpointOptions = {}) =>

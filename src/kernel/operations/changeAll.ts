@@ -45,7 +45,7 @@ export async function changeAll<Row>(ctx: Context, { find, change, tell }: All<R
   let before = 0;
   for (const ids of portionsOf(found)) {
     // What is told of hundreds of thousands does not fit into memory.
-    if (before > 0) await ctx.spillFacts();
+    if (before > 0) await ctx.spillEvents();
     const changed = await change(ids, before);
     before += ids.length;
     // Many at once, so that what others do about it is done for all of them together.

@@ -2,7 +2,7 @@ import { AppError } from '../base/errors.js';
 import { nextTurn } from '../base/eventLoop.js';
 import { Context } from '../context/context.js';
 import { fromDatabase, isRetryable, mayRetry } from '../database/errors.js';
-import { note, noted } from './concluded.js';
+import { readProgress, saveProgress } from './detached.js';
 
 /** What came of one of many: what was done answered, or why it was not done. */
 export interface Outcome<T, R> {
@@ -35,8 +35,8 @@ interface Notes {
   done: number[];
 }
 
-/** The items that a request under this `Idempotency-Key` has begun with before (`noted`); undefined where none has come so far. */
-export const itemsNoted = <T>(ctx: Context): readonly T[] | undefined => noted<Notes>(ctx)?.items as readonly T[] | undefined;
+/** The items that a request under this `Idempotency-Key` has begun with before (`readProgress`); undefined where none has come so far. */
+export const itemsNoted = <T>(ctx: Context): readonly T[] | undefined => readProgress<Notes>(ctx)?.items as readonly T[] | undefined;
 
 /** Items that share a transaction: few enough for it to be short. */
 const together = 100;
@@ -50,7 +50,7 @@ export async function forEachRecord<T, R>(ctx: Context, items: readonly T[], pla
   const all = items.map((item, nth) => ({ item, nth }));
   const request = { ...ctx.request, batchId: plan.batchId ?? ctx.app.clock.id() };
   const batch = new Context(ctx.app, request, ctx.principal);
-  const done = new Set(noted<Notes>(ctx)?.done);
+  const done = new Set(readProgress<Notes>(ctx)?.done);
   for (const nth of done) places.set(all[nth]!, { item: all[nth]!.item });
   const left = all.filter(({ nth }) => !done.has(nth));
   for (const round of roundsOf(left, plan.touches)) {
@@ -146,7 +146,7 @@ async function pass<T, R>(inside: Context, places: Indexed<T>[], plan: UnderWay<
     outcomes.map(([, outcome]) => outcome),
   );
   // Refused where another request goes on with them.
-  await note(inside, { items: plan.noted, done: [...plan.done, ...places.map(({ nth }) => nth)] } satisfies Notes).catch(ending);
+  await saveProgress(inside, { items: plan.noted, done: [...plan.done, ...places.map(({ nth }) => nth)] } satisfies Notes).catch(ending);
   return outcomes;
 }
 

@@ -12,7 +12,7 @@ import { sql } from '../database/sql.js';
 import { statement } from '../database/statement.js';
 import type { UnitOfWork } from '../writes/unitOfWork.js';
 import { abandoned, annotate, conclude, release, take } from './idempotency.claims.js';
-import { retried } from './transacted.js';
+import { withRetries } from './ownTransaction.js';
 
 /** How long an outcome is kept. */
 export const outcomeTtlMs = 24 * 60 * 60 * 1000;
@@ -163,7 +163,7 @@ async function claimed(ctx: Context, claim: Claim): Promise<Held> {
 
 /**
  * Runs a detached operation under a key: (1) claim the key in a statement of its own; (2) run; (3) store the outcome with the last
- * transaction (`concluded`), else afterwards. A failed operation releases its claim, unless its outcome is stored: where the connection
+ * transaction (`inFinalTransaction`), else afterwards. A failed operation releases its claim, unless its outcome is stored: where the connection
  * was lost, only the database knows, so the release waits for a commit that is under way. A claim left by a dead process can be taken
  * over after two minutes. Where the key has an outcome, that is answered, and nothing runs.
  */
@@ -239,7 +239,7 @@ const again = { everyMs: 1000, times: abandoned / 1000 - 10 };
  */
 export async function storeWithRetry({ app }: Context, keeping: () => Promise<unknown>): Promise<void> {
   try {
-    await retried(keeping);
+    await withRetries(keeping);
   } catch (error) {
     app.log.warn({ err: error }, 'the outcome of a request under an Idempotency-Key could not be kept yet');
     void storeLater(app, keeping);

@@ -25,13 +25,13 @@ import { fromDatabase, wasRefused } from '../database/errors.js';
 import { coercionDetail } from '../model/coercionMessages.js';
 import { fieldsIn, fragmentsOf } from '../model/selections.js';
 import { NeedsTurn } from '../writes/unitOfWork.js';
-import { type Answer, detached } from './concluded.js';
+import { type Answer, executeDetached } from './detached.js';
 import { type Executor, executorOf } from './executor.js';
 import { type Claim, claimOf, replayOf, runClaimed, storeOutcome } from './idempotency.js';
 import { onceForAddress, publicClaimOf } from './idempotency.public.js';
 import { checkMutationId } from './mutationNames.js';
+import { withRetries } from './ownTransaction.js';
 import { recordMutation } from './recordMutation.js';
-import { retried } from './transacted.js';
 
 /** Marks a mutation that talks to a vendor or loops over many records, and so manages its own transactions. */
 export const Detached = () => Extensions({ detached: true });
@@ -203,7 +203,7 @@ export async function perform(operation: Operation, ctx: Context, variables: Var
   }
   checkMutationId(ctx.request);
   const given = { variables, coerced };
-  const alone = () => detached(ctx, (inside, root?: Answer) => operation.execute(inside, variables, { coerced, root }));
+  const alone = () => executeDetached(ctx, (inside, root?: Answer) => operation.execute(inside, variables, { coerced, root }));
   if (operation.needs.public) {
     const claim = publicClaimOf(ctx, operation, variables);
     const work = () => (operation.detached ? alone() : mutate(operation, ctx, given));
@@ -245,7 +245,7 @@ const inTurn = <T>({ app, caller }: Context, work: () => Promise<T>): Promise<T>
   });
 
 const attempts = (operation: Operation, ctx: Context, asked: Asked, hasTurn = false) =>
-  retried((isOptimistic) => inTransaction(operation, ctx, { ...asked, isOptimistic, hasTurn }), faultsOf);
+  withRetries((isOptimistic) => inTransaction(operation, ctx, { ...asked, isOptimistic, hasTurn }), faultsOf);
 
 type Attempt = Asked & { isOptimistic: boolean; hasTurn: boolean };
 

@@ -1,9 +1,10 @@
 import { nextTurn } from '../base/eventLoop.js';
 import type { Context } from '../context/context.js';
-import { transacted } from './transacted.js';
+import { inOwnTransaction } from './ownTransaction.js';
 
 /** Something that is all or nothing: in the unit of work of its operation, where there is one, else in one of its own. */
-const allOrNothing = <T>(ctx: Context, work: (inside: Context) => Promise<T>): Promise<T> => (ctx.unit ? work(ctx) : transacted(ctx, work));
+const allOrNothing = <T>(ctx: Context, work: (inside: Context) => Promise<T>): Promise<T> =>
+  ctx.unit ? work(ctx) : inOwnTransaction(ctx, work);
 
 /**
  * Does something to very many rows, some at a time, so that nobody waits for all of them; each portion is all or nothing. `work` does

@@ -3,7 +3,7 @@ import { instant, integer, listOf, nullable, type RowOf, type Shape, uuid } from
 import { columnName, emptySql, rawSql, type Sql, sql } from '../database/sql.js';
 import { statement } from '../database/statement.js';
 import type { TableRows } from '../database/tableRows.js';
-import type { Changes } from '../events/facts.js';
+import type { Changes } from '../events/changes.js';
 import { changeAll } from './changeAll.js';
 
 /** Records that name others by their ids, and how a change of one is told. */

@@ -2,14 +2,14 @@ import { LRUCache } from 'lru-cache';
 import { BatchQueue } from '../base/batchQueue.js';
 import { leftNothing } from '../database/errors.js';
 import type { Database } from '../database/index.js';
-import { allTaken, isTogether, type Taking } from './locks.js';
+import { isShareable, type LockRequest, mergedRequests } from './locks.js';
 import { mostCharacters, type RowBatch, sharedStatementOf, statementOf } from './rowBatches.js';
 
 /** All that a unit of work writes, in one statement. */
 export interface Write {
   batches: RowBatch[];
   /** What it takes besides. */
-  locks: readonly Taking[];
+  locks: readonly LockRequest[];
   /** The names of those that no other unit may take in the same statement: it would not wait for this one. */
   exclusive?: ReadonlySet<string>;
   /** Whether it may wait some milliseconds for others: nobody waits for it. */
@@ -115,14 +115,14 @@ export class GroupCommit {
   async #send(units: Waiting[]): Promise<void> {
     const [first] = units;
     if (ofSeveral(units)) {
-      await this.database.text(sharedStatementOf(joined(units), takenBy(units), sharedWaitMs));
+      await this.database.text(sharedStatementOf(joined(units), lockRequestsOf(units), sharedWaitMs));
       return;
     }
     const { account, batches, locks, mayWait } = first!;
     const statement =
       units.length === 1
-        ? statementOf(batches, allTaken([locks]))
-        : statementOf(joined(units), allTaken(units.map((unit) => unit.locks)), false);
+        ? statementOf(batches, mergedRequests([locks]))
+        : statementOf(joined(units), mergedRequests(units.map((unit) => unit.locks)), false);
     const write = () => this.database.text(statement);
     // For what may wait nobody does, and two of a kind are under way at most.
     await (mayWait ? write() : this.inTurn(account, write));
@@ -135,7 +135,7 @@ const joined = (units: readonly Waiting[]): RowBatch[] => units[0]!.batches.map(
 const ofSeveral = (units: readonly Waiting[]) => units.some(({ account }) => account !== units[0]!.account);
 
 /** What units of several accounts take, in one order: names are those of an account. */
-function takenBy(units: readonly Waiting[]): Taking[] {
+function lockRequestsOf(units: readonly Waiting[]): LockRequest[] {
   const all = new Map(units.flatMap(({ account, locks }) => locks.map((lock) => [`${account} ${lock.name}`, lock] as const)));
   return [...all.keys()].sort().map((name) => all.get(name)!);
 }
@@ -143,7 +143,7 @@ function takenBy(units: readonly Waiting[]): Taking[] {
 /** Whether a unit may go in one statement with other accounts': it changes nothing, and takes nothing that another would wait for. */
 const mayBeShared = (unit: Write) =>
   !unit.exclusive?.size &&
-  unit.locks.every(isTogether) &&
+  unit.locks.every(isShareable) &&
   unit.batches.every(({ kind }) => kind === 'insert') &&
   rowsOf(unit) <= mostRowsShared &&
   sizeOf(unit) <= mostCharactersShared;

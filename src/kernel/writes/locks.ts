@@ -12,17 +12,17 @@ export interface RowLock {
 }
 
 /**
- * How something is held to the end of a unit of work: `together` with all who take it at the same time, so that they hardly wait for it,
- * `inTurn` by one after the other, `alone` where no other unit of the same statement may take it.
+ * How something is held to the end of a unit of work: `shared` with all who take it at the same time, so that they hardly wait for it,
+ * `serialized`, by one after the other, `exclusive` where no other unit of the same statement may take it.
  */
-export type Hold = 'together' | 'inTurn' | 'alone';
+export type LockMode = 'shared' | 'serialized' | 'exclusive';
 
 /** What a write takes before it writes: something of its own, or rows, each with the version that was seen or null. */
-export interface Taking {
+export interface LockRequest {
   name: string;
   account?: string;
   own?: Sql;
-  hold?: Hold;
+  mode?: LockMode;
   rows?: { lock: RowLock; seen: ReadonlyMap<string, string | null> };
 }
 
@@ -44,7 +44,7 @@ function rowsThere(
 }
 
 /** What is taken, as one value of a select; `isAlone` where one unit of work writes. */
-export const takingSql = ({ account, own, rows }: Taking, isAlone: boolean): Sql =>
+export const lockSql = ({ account, own, rows }: LockRequest, isAlone: boolean): Sql =>
   rows ? rowsThere(rows.lock, account!, rows.seen, isAlone) : own!;
 
 const strengths = ['key share', 'no key update', 'update'];
@@ -52,30 +52,30 @@ const strengths = ['key share', 'no key update', 'update'];
 const stronger = (a: RowLock, b: RowLock) => (strengths.indexOf(a.strength) < strengths.indexOf(b.strength) ? b : a);
 
 /** All that several units of work take, in the one order in which everybody takes it. */
-export function allTaken(units: readonly (readonly Taking[])[]): Taking[] {
-  const all = new Map<string, Taking>();
-  for (const taking of units.flat()) {
-    const [known, more] = [all.get(taking.name)?.rows, taking.rows];
+export function mergedRequests(units: readonly (readonly LockRequest[])[]): LockRequest[] {
+  const all = new Map<string, LockRequest>();
+  for (const request of units.flat()) {
+    const [known, more] = [all.get(request.name)?.rows, request.rows];
     const rows = known && more ? { lock: stronger(known.lock, more.lock), seen: new Map([...more.seen, ...known.seen]) } : more;
-    all.set(taking.name, { ...taking, rows });
+    all.set(request.name, { ...request, rows });
   }
   return [...all.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /** Whether many may be taken by one select over their values, for units that have nothing to do with each other. */
-export const isTogether = ({ own, hold }: Taking): boolean =>
-  hold === 'together' &&
+export const isShareable = ({ own, mode }: LockRequest): boolean =>
+  mode === 'shared' &&
   own !== undefined &&
   own.values.length > 0 &&
   own.values.every((value) => typeof value === 'string' || typeof value === 'number');
 
 /**
- * What units of several accounts take together (`isTogether`), as selects: one for each text, over all its values. So the statement
+ * What units of several accounts take together (`isShareable`), as selects: one for each text, over all its values. So the statement
  * has the same text however many values there are.
  */
-export function takenOver(takings: readonly Taking[]): Sql[] {
+export function sharedLocksSql(requests: readonly LockRequest[]): Sql[] {
   const groups = new Map<string, Sql[]>();
-  for (const { own } of takings) {
+  for (const { own } of requests) {
     const group = groups.get(own!.sql);
     if (group) group.push(own!);
     else groups.set(own!.sql, [own!]);
@@ -92,13 +92,13 @@ export function takenOver(takings: readonly Taking[]): Sql[] {
 
 /** The locks of a unit of work: each is taken with its next write, and kept to its end. */
 export class Locks {
-  readonly #waiting = new Map<string, Taking>();
+  readonly #waiting = new Map<string, LockRequest>();
   readonly #taken = new Set<string>();
   readonly #exclusive = new Set<string>();
 
-  add(name: string, own: Sql, hold: Hold): void {
-    if (!this.#taken.has(name)) this.#waiting.set(name, { name, own, hold });
-    if (hold === 'alone') this.#exclusive.add(name);
+  add(name: string, own: Sql, mode: LockMode): void {
+    if (!this.#taken.has(name)) this.#waiting.set(name, { name, own, mode });
+    if (mode === 'exclusive') this.#exclusive.add(name);
   }
 
   /** A row. Of two units that have seen it the first one is to be seen by the other: they belong into two statements. */
@@ -116,14 +116,14 @@ export class Locks {
   }
 
   /** Those that no write has taken yet. Rows are locked for good unless all of them stay, as far as `stays` knows. */
-  take(stays: (table: string, id: string) => boolean): Taking[] {
-    const waiting = allTaken([[...this.#waiting.values()]]);
-    for (const taking of waiting) {
-      const { name, rows } = taking;
+  take(stays: (table: string, id: string) => boolean): LockRequest[] {
+    const waiting = mergedRequests([[...this.#waiting.values()]]);
+    for (const request of waiting) {
+      const { name, rows } = request;
       if (!rows) this.#taken.add(name);
       for (const [id, version] of rows?.seen ?? []) this.#taken.add(`${name} ${id} ${version}`);
       if (rows?.lock.strength === 'update' && [...rows.seen.keys()].every((id) => stays(rows.lock.table, id))) {
-        taking.rows = { ...rows, lock: { ...rows.lock, strength: 'no key update' } };
+        request.rows = { ...rows, lock: { ...rows.lock, strength: 'no key update' } };
       }
     }
     this.#waiting.clear();

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { jsonSize, Printed } from '../base/jsonText.js';
 import { columnName, emptySql, joinSql, rawSql, type Sql, sql } from '../database/sql.js';
-import { type Taking, takenOver, takingSql } from './locks.js';
+import { type LockRequest, lockSql, sharedLocksSql } from './locks.js';
 
 /** The columns of some rows, and what their clause says of them. */
 export interface RowLayout {
@@ -155,17 +155,17 @@ export function statementsOf(batches: RowBatch[]): RowBatch[][] {
 }
 
 /** Every batch as one clause of one statement: foreign keys between them are checked at its end. `isAlone` where one unit writes it. */
-export const statementOf = (batches: RowBatch[], locks: readonly Taking[], isAlone = true): Sql =>
+export const statementOf = (batches: RowBatch[], locks: readonly LockRequest[], isAlone = true): Sql =>
   written(
     batches,
     rawSql("''"),
-    locks.map((lock) => takingSql(lock, isAlone)),
+    locks.map((lock) => lockSql(lock, isAlone)),
   );
 
 /** The batches of units of several accounts as one statement, which waits for each lock no longer than `waitMs`. */
 // PostgreSQL answers the select before it writes, from left to right; the setting ends with the statement.
-export const sharedStatementOf = (batches: RowBatch[], locks: readonly Taking[], waitMs: number): Sql =>
-  written(batches, rawSql(`set_config('lock_timeout', '${waitMs}', true)`), takenOver(locks));
+export const sharedStatementOf = (batches: RowBatch[], locks: readonly LockRequest[], waitMs: number): Sql =>
+  written(batches, rawSql(`set_config('lock_timeout', '${waitMs}', true)`), sharedLocksSql(locks));
 
 function written(batches: RowBatch[], first: Sql, taken: readonly Sql[]): Sql {
   const clauses = batches.map(

@@ -2,12 +2,12 @@ import type { Transaction } from '../database/accountScope.js';
 import type { Database } from '../database/index.js';
 import { type Sql, tableName } from '../database/sql.js';
 import type { GroupCommit } from './groupCommit.js';
-import { type Hold, Locks, type RowLock, type Taking } from './locks.js';
+import { type LockMode, type LockRequest, Locks, type RowLock } from './locks.js';
 import { addRow, changeWaiting, insertedInto, type RowBatch, statementOf, statementsOf, takeChange } from './rowBatches.js';
 import { showsIn } from './shownIn.js';
 import { SpilledRows } from './spilledRows.js';
 
-export type { Hold } from './locks.js';
+export type { LockMode } from './locks.js';
 
 /** Milliseconds that a transaction may take which changes very many records; each of its statements is held to the limit of all. */
 const longest = 120_000;
@@ -51,7 +51,7 @@ export type Changed = Record<string, unknown> & { accountId: string; id: string 
 /**
  * A unit of work: all or nothing. Rows that are inserted or changed wait, and are written in one statement before the next read in
  * which they may show, or at the end; its transaction begins then, or when something is locked. So an operation that needs nothing
- * but its rows is a single statement, atomic by itself, and the facts of every unit are its last statement.
+ * but its rows is a single statement, atomic by itself, and the event rows of every unit are its last statement.
  */
 export class UnitOfWork {
   isOptimistic: boolean;
@@ -66,7 +66,7 @@ export class UnitOfWork {
   #batches: RowBatch[] = [];
   /** Figures of rows that nobody has read, by the tables and the ids. */
   readonly #touched = new Map<string, Map<string, Changed>>();
-  readonly #facts: RowBatch[] = [];
+  readonly #eventRows: RowBatch[] = [];
   readonly #spilled = new SpilledRows();
   /** The ids that clients chose for new records. */
   readonly #chosen = new Set<string>();
@@ -129,12 +129,12 @@ export class UnitOfWork {
 
   /** Keeps a row that is written last of all. */
   insertLast(table: string, row: Record<string, unknown>): void {
-    addRow(this.#facts, 'insert', table, row, { refersToNone: true });
+    addRow(this.#eventRows, 'insert', table, row, { refersToNone: true });
   }
 
   /** Takes a lock with the next write, and keeps it to the end. */
-  lock(name: string, taking: Sql, hold: Hold = 'inTurn'): void {
-    this.#locks.add(name, taking, hold);
+  lock(name: string, own: Sql, mode: LockMode = 'serialized'): void {
+    this.#locks.add(name, own, mode);
   }
 
   /** Locks a row with the next write, and keeps it to the end. It must have this version still; where none is given, it must be alive. */
@@ -170,9 +170,9 @@ export class UnitOfWork {
     return !this.isOpen && (this.#batches.length > 0 || this.#touched.size > 0);
   }
 
-  /** About how many characters wait to be written, facts included. */
+  /** About how many characters wait to be written, event rows included. */
   get waitingSize(): number {
-    return [...this.#batches, ...this.#facts].reduce((size, batch) => size + batch.size, 0);
+    return [...this.#batches, ...this.#eventRows].reduce((size, batch) => size + batch.size, 0);
   }
 
   /** Whether a read of this text belongs into the transaction: it has begun, or what waits to be written would show in the answer. */
@@ -209,7 +209,7 @@ export class UnitOfWork {
   async spill(): Promise<void> {
     this.changeMany(Number.POSITIVE_INFINITY);
     const tx = await this.connection();
-    const rows = this.#facts.splice(0);
+    const rows = this.#eventRows.splice(0);
     this.#writing = this.#writing.then(() => this.#spilled.put(tx, rows));
     await this.#writing;
   }
@@ -217,8 +217,8 @@ export class UnitOfWork {
   /** Makes everything final. */
   async commit(): Promise<void> {
     const rows = this.#takeRows();
-    const facts = this.#facts.splice(0);
-    const rest = [...rows, ...facts];
+    const eventRows = this.#eventRows.splice(0);
+    const rest = [...rows, ...eventRows];
     // Nothing to write, but what it answers depends on what it went by.
     if (rest.length === 0 && this.readsMayBeStale && !this.#transaction)
       return void (await this.inTurn(() => this.app.database.text(statementOf([], this.#takeLocks([])))));
@@ -234,7 +234,7 @@ export class UnitOfWork {
       await this.#writeIn(tx, rows);
       // Whoever has a number of an event holds up the feeds of all accounts until he is done.
       await this.#spilled.insert(tx, tableName('OutboxEvent'));
-      await this.#writeIn(tx, facts);
+      await this.#writeIn(tx, eventRows);
     }
     this.#settle?.commit();
     await this.#finished;
@@ -251,7 +251,7 @@ export class UnitOfWork {
     for (const together of statementsOf(batches)) await tx.$queryRaw(statementOf(together, this.#takeLocks(batches)));
   }
 
-  /** All that waits, but for facts. */
+  /** All that waits, but for event rows. */
   #takeRows(): RowBatch[] {
     for (const [table, rows] of this.#touched) for (const id of rows.keys()) this.update(table, { ...rows.get(id)! });
     this.#touched.clear();
@@ -265,7 +265,7 @@ export class UnitOfWork {
   }
 
   /** A row that is only changed stays, so that others may refer to it meanwhile; who deletes it has it alone. */
-  #takeLocks(batches: readonly RowBatch[]): Taking[] {
+  #takeLocks(batches: readonly RowBatch[]): LockRequest[] {
     return this.#locks.take((table, id) =>
       batches.some(
         ({ kind, layout, ids, rows }) =>

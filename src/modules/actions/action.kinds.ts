@@ -1,9 +1,9 @@
 import type { Cause } from '../../kernel/base/principal.js';
 import type { Context } from '../../kernel/context/context.js';
-import type { Changes } from '../../kernel/events/facts.js';
+import type { Changes } from '../../kernel/events/changes.js';
 import type { ContactRow } from '../contacts/contact.service.js';
 import type { MergeValues } from '../templates/template.mergeFields.js';
-import type { Blame, Config, Members } from './action.config.js';
+import type { Config, ConfigFields, ReportFault } from './action.config.js';
 
 /** An action of a workflow or an automation. */
 export interface Action {
@@ -12,7 +12,7 @@ export interface Action {
 }
 
 /** What happened that a run is about. */
-export interface Happening {
+export interface TriggeringEvent {
   /** The name of the event; null where nothing happened, as when a person starts a run. */
   event: string | null;
   eventId: string | null;
@@ -24,19 +24,19 @@ export interface Happening {
   changes?: Changes | null;
 }
 
-/** What actions are done for: a run, and what it is about. */
-export interface Occasion {
+/** What actions are done for: a run, and what triggered it. */
+export interface RunTrigger {
   run: Cause & { name: string };
-  happening: Happening;
+  triggeredBy: TriggeringEvent;
   /** The contact that it is about; null where it is about none. */
   contactId: string | null;
 }
 
-/** An occasion with what actions need of it, which is read once for all actions of a transaction. */
-export interface Acting extends Occasion {
+/** What triggered a run, with what actions need of it, which is read once for all actions of a transaction. */
+export interface ActionContext extends RunTrigger {
   /** What is unique to this doing of this action in the run: its index, or the number of the step. */
   place: number;
-  /** The contact as it is now. Throws 404 where the occasion is about none, or it is deleted. */
+  /** The contact as it is now. Throws 404 where the run is about none, or it is deleted. */
   contact(): Promise<ContactRow>;
   /** What placeholders may name. */
   values(): Promise<MergeValues>;
@@ -60,13 +60,13 @@ export interface Named {
 
 /** A kind of action. */
 export interface ActionKind {
-  members: Members;
+  members: ConfigFields;
   /** What else is wrong with a configuration whose members are right by themselves. */
-  check?(ctx: Context, config: Config, blame: Blame): void | Promise<void>;
+  check?(ctx: Context, config: Config, reportFault: ReportFault): void | Promise<void>;
   /** What a configuration names besides what its members are said to name. */
   names?(config: Config): Named[];
   /** Does it, as part of the unit of work. What it throws says whether it may succeed later. */
-  perform(ctx: Context, config: Config, acting: Acting): Promise<Outcome>;
+  perform(ctx: Context, config: Config, acting: ActionContext): Promise<Outcome>;
 }
 
 const ofPeople = new Set(['toEmail', 'subject', 'title', 'newValue', 'seen']);

@@ -28,11 +28,12 @@ export const sendEmail: ActionKind = {
     body: { type: 'string', check: longText(100 * 1024) },
     bodyHtml: { type: 'string', check: longText(500 * 1024) },
   },
-  check(_ctx, { templateId, subject, body }, blame) {
+  check(_ctx, { templateId, subject, body }, reportFault) {
     if (templateId !== undefined) return;
-    if (subject === undefined && body === undefined) blame('templateId', 'required', 'is required where there is no subject and body');
-    else if (subject === undefined) blame('subject', 'required', 'is required of an e-mail without a template');
-    else if (body === undefined) blame('body', 'required', 'is required of an e-mail without a template');
+    if (subject === undefined && body === undefined)
+      reportFault('templateId', 'required', 'is required where there is no subject and body');
+    else if (subject === undefined) reportFault('subject', 'required', 'is required of an e-mail without a template');
+    else if (body === undefined) reportFault('body', 'required', 'is required of an e-mail without a template');
   },
   async perform(ctx, config: EmailConfig, acting) {
     checkTrial(ctx);
@@ -79,16 +80,17 @@ export const sendWebhook: ActionKind = {
     url: { type: 'string', check: text(2000), required: true },
     payload: { type: 'any', also: ['body'] },
   },
-  check(ctx, { url, payload }, blame) {
+  check(ctx, { url, payload }, reportFault) {
     const fault = typeof url === 'string' && ctx.app.egress.urlFault(url);
-    if (fault) blame('url', 'not_allowed', fault);
-    if (payload !== undefined && (typeof payload !== 'object' || payload === null)) blame('payload', 'invalid_type', 'must be an object');
+    if (fault) reportFault('url', 'not_allowed', fault);
+    if (payload !== undefined && (typeof payload !== 'object' || payload === null))
+      reportFault('payload', 'invalid_type', 'must be an object');
   },
   async perform(ctx, { url, payload }: { url: string; payload?: object }, acting) {
     checkTrial(ctx);
-    const { happening, run, place } = acting;
-    const event = happening.event ?? deliveredWithoutEvent.action;
-    const { eventId, at: createdAt, data, changes } = happening;
+    const { triggeredBy, run, place } = acting;
+    const event = triggeredBy.event ?? deliveredWithoutEvent.action;
+    const { eventId, at: createdAt, data, changes } = triggeredBy;
     const own = { id: eventId ?? run.runId, event, createdAt, data, changes };
     const body = payload ? JSON.stringify(mergedJson(payload, await acting.values(), new Room('payload', mostPayload))) : bodyOf(ctx, own);
     const { kind, id, runId } = run;

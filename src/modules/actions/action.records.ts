@@ -6,7 +6,7 @@ import { updateContact } from '../contacts/contact.service.js';
 import { TaskPriority } from '../tasks/task.model.js';
 import { createTask } from '../tasks/task.service.js';
 import { merged, mergedLine, Room } from '../templates/template.mergeFields.js';
-import { type Acting, type ActionKind, success } from './action.kinds.js';
+import { type ActionContext, type ActionKind, success } from './action.kinds.js';
 import { needed } from './action.values.js';
 
 /** Assigns the contact to a user. */
@@ -41,8 +41,8 @@ export const makeTask: ActionKind = {
     priority: { type: 'string', check: oneOf(Object.keys(TaskPriority)) },
     assignedTo: { type: 'string', check: uuid, names: 'user', also: ['userId', 'assignTo'] },
   },
-  check(ctx, { dueDate }, blame) {
-    const report: Report = (_at, ...fault) => blame('dueDate', ...fault);
+  check(ctx, { dueDate }, reportFault) {
+    const report: Report = (_at, ...fault) => reportFault('dueDate', ...fault);
     if (dueDate !== undefined) deadline(dueDate, 'dueDate', report, { account: ctx.caller.account });
   },
   async perform(ctx, config: TaskConfig, acting) {
@@ -75,7 +75,7 @@ function dueOf(ctx: Context, { dueInDays, dueDate }: TaskConfig): Date | null {
   return dueDate === undefined ? null : (deadline(dueDate, 'dueDate', () => undefined, { account: ctx.caller.account }) as Date);
 }
 
-function dealOf({ happening: { event, type, data } }: Acting): string | null {
+function dealOf({ triggeredBy: { event, type, data } }: ActionContext): string | null {
   if (event === 'deal.deleted') return null;
   const id = type === 'Deal' ? data.id : data.dealId;
   return typeof id === 'string' ? id : null;

@@ -6,14 +6,14 @@ import { missingReferences, nobody, sawReference } from '../../kernel/operations
 import { type ContactRow, contactLoader, contactRows } from '../contacts/contact.service.js';
 import { channelsOf, holdForMail, isOfTexts } from '../templates/template.mailed.js';
 import type { MergeValues } from '../templates/template.mergeFields.js';
-import { type Blame, cleanConfig, Faults } from './action.config.js';
-import type { Acting, Action, ActionKind, Named, Occasion, Outcome } from './action.kinds.js';
+import { cleanConfig, Faults, type ReportFault } from './action.config.js';
+import type { Action, ActionContext, ActionKind, Named, Outcome, RunTrigger } from './action.kinds.js';
 import { enrollSequence, sendEmail, sendWebhook } from './action.messages.js';
 import { assignContact, makeTask } from './action.records.js';
 import { updateField } from './action.update.js';
 import { valuesOf } from './action.values.js';
 
-export type { Action, Happening, Occasion, Outcome } from './action.kinds.js';
+export type { Action, Outcome, RunTrigger, TriggeringEvent } from './action.kinds.js';
 
 /** Contract "Workflow", actions: each type with what its configuration takes. */
 export const actionKinds = {
@@ -39,18 +39,18 @@ export interface Placed extends Action {
 export async function checkActions(ctx: Context, actions: readonly Placed[]): Promise<Action[]> {
   // Each has its own, so that they are told in the order of the actions and not in that in which the database answers.
   const faults = actions.map(() => new Faults());
-  const blames = actions.map(({ at }, i) => faults[i]!.at(`${at}.config`));
+  const reporters = actions.map(({ at }, i) => faults[i]!.at(`${at}.config`));
   const details = () => faults.flatMap((own) => own.details);
   const cleaned = await Promise.all(
     actions.map(async ({ type, config }, i) => {
       const kind: ActionKind = actionKinds[type as ActionType];
-      const own = cleanConfig(kind.members, config, blames[i]!, { account: ctx.caller.account });
-      await kind.check?.(ctx, own, blames[i]!);
+      const own = cleanConfig(kind.members, config, reporters[i]!, { account: ctx.caller.account });
+      await kind.check?.(ctx, own, reporters[i]!);
       return { type, config: own };
     }),
   );
   // Of what is no id nobody asks the database.
-  if (details().length === 0) await Promise.all([checkNames(ctx, cleaned, blames), checkTemplates(ctx, cleaned, blames)]);
+  if (details().length === 0) await Promise.all([checkNames(ctx, cleaned, reporters), checkTemplates(ctx, cleaned, reporters)]);
   const all = details();
   if (all.length > 0) throw invalid(all.slice(0, 100));
   return cleaned;
@@ -65,28 +65,28 @@ function namesIn({ type, config }: Action): Named[] {
   return [...byMembers, ...(own?.(config) ?? [])];
 }
 
-async function checkNames(ctx: Context, actions: readonly Action[], blames: readonly Blame[]): Promise<void> {
+async function checkNames(ctx: Context, actions: readonly Action[], reporters: readonly ReportFault[]): Promise<void> {
   await Promise.all(
     actions.map(async (action, i) => {
       const named = namesIn(action);
       const kinds = Object.fromEntries(named.map(({ member, kind }) => [member, kind]));
       const missing = await missingReferences(ctx, kinds, Object.fromEntries(named.map(({ member, id }) => [member, id])));
-      for (const member of missing) blames[i]!(member, nobody.code, nobody.message);
+      for (const member of missing) reporters[i]!(member, nobody.code, nobody.message);
     }),
   );
 }
 
 const templatesIn = (action: Action) => namesIn(action).filter(({ kind }) => kind === 'template');
 
-/** Blames templates that are there, and not for e-mails: no action sends anything else by one. */
-async function checkTemplates(ctx: Context, actions: readonly Action[], blames: readonly Blame[]): Promise<void> {
-  const named = actions.flatMap((action, i) => templatesIn(action).map((one) => ({ ...one, blame: blames[i]! })));
+/** Reports templates that are there, and not for e-mails: no action sends anything else by one. */
+async function checkTemplates(ctx: Context, actions: readonly Action[], reporters: readonly ReportFault[]): Promise<void> {
+  const named = actions.flatMap((action, i) => templatesIn(action).map((one) => ({ ...one, reportFault: reporters[i]! })));
   const channels = await channelsOf(
     ctx,
     named.map(({ id }) => id),
   );
-  for (const { member, id, blame } of named)
-    if ((channels.get(id) ?? 'email') !== 'email') blame(member, isOfTexts.code, isOfTexts.message);
+  for (const { member, id, reportFault } of named)
+    if ((channels.get(id) ?? 'email') !== 'email') reportFault(member, isOfTexts.code, isOfTexts.message);
 }
 
 /**
@@ -103,7 +103,7 @@ export const sendsEmail = (actions: readonly Action[]): boolean =>
 
 type ReadContact = () => Promise<Record<string, unknown> | null>;
 
-/** The contact of an occasion as it is now. Throws 404 where it is about none, or it is deleted. */
+/** The contact of a run as it is now. Throws 404 where it is about none, or it is deleted. */
 async function foundContact(ctx: Context, read: ReadContact): Promise<ContactRow> {
   const contact = found(await read(), 'Contact') as ContactRow;
   sawReference(ctx, 'contact', contact.id);
@@ -118,13 +118,13 @@ export const readContact = async (ctx: Context, id: string | null): Promise<Reco
 const changing = new Set(['assign_contact', 'update_field']);
 
 /**
- * Does actions of an occasion, one after the other, as part of one unit of work: what they read of the occasion is read once. `read`
+ * Does the actions of a run, one after the other, as part of one unit of work: what they read of its contact is read once. `read`
  * may have the contact already, and reads it anew after an action that changes it.
  */
-export function actor(
+export function actionPerformer(
   ctx: Context,
-  occasion: Occasion,
-  read: ReadContact = () => readContact(ctx, occasion.contactId),
+  trigger: RunTrigger,
+  read: ReadContact = () => readContact(ctx, trigger.contactId),
 ): (action: Action, place: number) => Promise<Outcome> {
   let contact: Promise<ContactRow> | undefined;
   const loaded = (): Promise<ContactRow> => {
@@ -133,11 +133,11 @@ export function actor(
   };
   const values = async (): Promise<MergeValues> => ({
     contact: null,
-    ...valuesOf(ctx, occasion),
-    ...(occasion.contactId && { contact: await loaded() }),
+    ...valuesOf(ctx, trigger),
+    ...(trigger.contactId && { contact: await loaded() }),
   });
   return async ({ type, config }, place) => {
-    const acting: Acting = { ...occasion, place, contact: loaded, values };
+    const acting: ActionContext = { ...trigger, place, contact: loaded, values };
     const outcome = await (actionKinds[type as ActionType] as ActionKind).perform(ctx, config, acting);
     // What an action changes of the contact the next one is to see.
     if (changing.has(type)) contact = undefined;
@@ -156,11 +156,11 @@ const second = 1000;
 export const pauses = [10 * second, 60 * second];
 
 /** What an error is to people who look at a run, as "code: message": ours say nothing of themselves. */
-export function faultOf(error: unknown): string {
+export function errorText(error: unknown): string {
   const known = fromDatabase(error) ?? error;
   if (!(known instanceof AppError) || statusOf[known.code] >= 500) return 'internal_error: Something went wrong on our side';
   return shortened(`${known.code}: ${known.message}`, 1000);
 }
 
 /** The contact for whom a run acts that an event started: none where the contact was deleted. */
-export const actsFor = (event: string, contactId: string | null): string | null => (event === 'contact.deleted' ? null : contactId);
+export const contactOfRun = (event: string, contactId: string | null): string | null => (event === 'contact.deleted' ? null : contactId);

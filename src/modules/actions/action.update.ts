@@ -15,8 +15,8 @@ import { links as linksOfDeal, updateDeal } from '../deals/deal.service.js';
 import { UpdateTaskInput } from '../tasks/task.model.js';
 import { links as linksOfTask, updateTask } from '../tasks/task.service.js';
 import { mergedJson, mergeFieldsOf, namesValue, Room, wholeMergeField } from '../templates/template.mergeFields.js';
-import type { Blame } from './action.config.js';
-import { type Acting, type ActionKind, success } from './action.kinds.js';
+import type { ReportFault } from './action.config.js';
+import { type ActionContext, type ActionKind, success } from './action.kinds.js';
 import { mayName } from './action.values.js';
 
 type Update = (ctx: Context, id: string, input: object) => Promise<unknown>;
@@ -62,13 +62,13 @@ export const updateField: ActionKind = {
     field: { type: 'string', check: text(200), required: true, also: ['fieldName', 'fieldKey'] },
     value: { type: 'any' },
   },
-  async check(ctx, given, blame) {
+  async check(ctx, given, reportFault) {
     const config = given as UpdateConfig;
     if (typeof config.field !== 'string' || (config.entity !== undefined && !Object.hasOwn(entities, config.entity))) return;
     const rule = ruleOf(config);
     const names = rulesOf(entities[config.entity ?? 'contact']!.input).map(({ name }) => name);
-    if (!rule) blame('field', 'not_allowed', `must be one of ${names.join(', ')} or customFields.<key>`, names);
-    else for (const { code, message, options } of await faultsOf(ctx, config, rule)) blame('value', code, message, options);
+    if (!rule) reportFault('field', 'not_allowed', `must be one of ${names.join(', ')} or customFields.<key>`, names);
+    else for (const { code, message, options } of await faultsOf(ctx, config, rule)) reportFault('value', code, message, options);
   },
   names(given) {
     const { entity = 'contact', field, value } = given as UpdateConfig;
@@ -110,7 +110,7 @@ async function faultsOf(ctx: Context, config: UpdateConfig, rule: FieldRule): Pr
 const namesNothing = (path: string): Fault => ({ code: 'not_allowed', message: `names a merge field that is not there: ${path}` });
 
 /** The value with its placeholders filled in. Throws 400 where it is one placeholder alone that names nothing: to clear a field is to say null. */
-async function filled(ctx: Context, { entity = 'contact', field, value = null }: UpdateConfig, acting: Acting): Promise<unknown> {
+async function filled(ctx: Context, { entity = 'contact', field, value = null }: UpdateConfig, acting: ActionContext): Promise<unknown> {
   const values = mergeFieldsOf(JSON.stringify(value)).length > 0 ? await acting.values() : {};
   const path = typeof value === 'string' ? wholeMergeField(value) : undefined;
   if (path !== undefined && !namesValue(values, path)) throw invalid([detailOf(field, namesNothing(path))]);
@@ -121,18 +121,23 @@ async function filled(ctx: Context, { entity = 'contact', field, value = null }:
 type Input = Record<string, unknown>;
 
 /** The change of a record that sets a field to a value, which is cleaned as if a client had sent it. */
-function inputOf(ctx: Context, { entity = 'contact', field, value = null }: UpdateConfig, rule: FieldRule, blame: Blame): Input {
+function inputOf(
+  ctx: Context,
+  { entity = 'contact', field, value = null }: UpdateConfig,
+  rule: FieldRule,
+  reportFault: ReportFault,
+): Input {
   if (field.startsWith(custom)) return { customFields: { [field.slice(custom.length)]: value === '' ? null : value } };
   if (value === null) {
-    if (rule.required) blame(field, 'required', 'must not be null');
+    if (rule.required) reportFault(field, 'required', 'must not be null');
     return { [field]: null };
   }
   const { coerced, fault } = inputValue(ctx.app.registry.schema(), entities[entity]!.input.name, field, value);
-  if (fault) blame(field, fault.code, fault.message, fault.options);
+  if (fault) reportFault(field, fault.code, fault.message, fault.options);
   if (fault) return { [field]: null };
-  const report: Report = (_at, ...of) => blame(field, ...of);
+  const report: Report = (_at, ...of) => reportFault(field, ...of);
   const cleaned = coerced === null ? null : rule.check(coerced, field, report, { account: ctx.caller.account });
-  if (cleaned === null && rule.required) blame(field, 'required', 'must not be empty');
+  if (cleaned === null && rule.required) reportFault(field, 'required', 'must not be empty');
   return { [field]: cleaned };
 }
 
@@ -142,8 +147,8 @@ function keptOf(field: string, input: Input, value: unknown): unknown {
   return kept === null || typeof value === 'string' ? kept : value;
 }
 
-async function targetOf(entity: string, acting: Acting): Promise<string> {
-  const { type, data } = acting.happening;
+async function targetOf(entity: string, acting: ActionContext): Promise<string> {
+  const { type, data } = acting.triggeredBy;
   // The contact may have been merged into another one after the event.
   if (entity === 'contact') return (await acting.contact()).id;
   if (entities[entity]!.type === type && typeof data.id === 'string') return data.id;

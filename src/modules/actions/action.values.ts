@@ -2,13 +2,13 @@ import { check, invalidField } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { hasMember } from '../../kernel/model/restRecord.js';
 import type { MergeValues } from '../templates/template.mergeFields.js';
-import type { Occasion } from './action.kinds.js';
+import type { RunTrigger } from './action.kinds.js';
 
 /** What placeholders call a record of a type. */
 const calledBy = (type: string): string => type.charAt(0).toLowerCase() + type.slice(1);
 
 /** What placeholders name besides the contact: the workspace, the event, and the record that it happened to, as `record` and by its type. */
-export function valuesOf(ctx: Context, { happening: { event, eventId, at, type, data, changes }, run }: Occasion): MergeValues {
+export function valuesOf(ctx: Context, { triggeredBy: { event, eventId, at, type, data, changes }, run }: RunTrigger): MergeValues {
   const own = type ? { [calledBy(type)]: data } : {};
   return {
     ...own,

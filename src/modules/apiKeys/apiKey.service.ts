@@ -4,7 +4,7 @@ import { type Context, validId } from '../../kernel/context/context.js';
 import { uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { changesBetween, type Fact } from '../../kernel/events/facts.js';
+import { changesBetween, type DomainEvent } from '../../kernel/events/changes.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { deleted } from '../../kernel/model/removal.js';
 import { callersChanged } from '../auth/auth.identify.js';
@@ -136,7 +136,7 @@ async function revoke(ctx: Context, key: { id: string }): Promise<void> {
 }
 
 /** Contract DELETE /users/{id}: the keys of a removed user are refused. */
-export async function onUserRemoved(ctx: Context, { record }: Fact): Promise<void> {
+export async function onUserRemoved(ctx: Context, { record }: DomainEvent): Promise<void> {
   const keys = await ctx.db.apiKey.findMany({ where: { createdBy: record.id, revokedAt: null } });
   for (const key of keys) await revoke(ctx, shown(key));
 }

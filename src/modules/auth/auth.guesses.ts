@@ -47,7 +47,7 @@ async function count(ctx: Context, name: string, person: Pick<Person, 'id'> | nu
  * Whether a guess is right. Wrong ones are counted by the name, and after too many none is looked at: 429, also for the right one. What
  * failed before that was known, as a 503 does, was none.
  */
-export async function guessed(
+export async function checkGuess(
   ctx: Context,
   name: string,
   person: Pick<Person, 'id'> | null,
@@ -65,7 +65,7 @@ export async function guessed(
 
 /**
  * Whether a password is the person's, of whom nobody may be known by that address. One counter for all places that ask for it:
- * login, changes of password and second factor, invitations. Throws 429 as `guessed`.
+ * login, changes of password and second factor, invitations. Throws 429 as `checkGuess`.
  */
 export const isPasswordOf = (ctx: Context, email: string, person: Person | null, password: string): Promise<boolean> =>
-  guessed(ctx, person?.emailLower ?? email.toLowerCase(), person, () => verifyPassword(person?.passwordHash, password));
+  checkGuess(ctx, person?.emailLower ?? email.toLowerCase(), person, () => verifyPassword(person?.passwordHash, password));

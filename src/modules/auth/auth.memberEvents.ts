@@ -1,5 +1,5 @@
 import type { Context } from '../../kernel/context/context.js';
-import { type Changes, changesBetween } from '../../kernel/events/facts.js';
+import { type Changes, changesBetween } from '../../kernel/events/changes.js';
 import { principalOf } from './auth.identify.js';
 import { placesOf, userOf } from './auth.session.js';
 

@@ -3,8 +3,8 @@ import { seal, signatures, unseal } from '../../kernel/base/crypto.js';
 import { badRequest, check, found, invalidField, unauthenticated } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import type { SealedColumn } from '../../kernel/context/registry.js';
-import { concluded } from '../../kernel/operations/concluded.js';
-import { guessed, isPasswordOf } from './auth.guesses.js';
+import { inFinalTransaction } from '../../kernel/operations/detached.js';
+import { checkGuess, isPasswordOf } from './auth.guesses.js';
 import { callersChanged } from './auth.identify.js';
 import {
   type AuthResult,
@@ -41,7 +41,7 @@ async function withPassword<T>(ctx: Context, password: string, work: (inside: Co
   const user = await callingUser(ctx);
   const wrong = () => invalidField('password', 'incorrect', 'is wrong');
   check(await isPasswordOf(ctx, user.email, user, password), wrong);
-  return concluded(ctx, async (inside) => {
+  return inFinalTransaction(ctx, async (inside) => {
     check(await holdPassword(inside, user), wrong);
     return work(inside, user);
   });
@@ -159,8 +159,8 @@ export async function verifyMfa(ctx: Context, { mfaToken, code, recoveryCode }: 
   const user = found(await ctx.global.user.findUnique({ where: { id: token.userId } }), 'User');
   // Who knows the password gets new tokens, from as many addresses as they like: the person's codes are limited, too.
   const take = () => (code ? takeCode(ctx, user, code) : takeRecoveryCode(ctx, user, recoveryCode!));
-  check(await guessed(ctx, `mfa:${user.id}`, user, take), wrong);
-  return concluded(ctx, async (inside) => {
+  check(await checkGuess(ctx, `mfa:${user.id}`, user, take), wrong);
+  return inFinalTransaction(ctx, async (inside) => {
     await useToken(inside, 'mfa', mfaToken, wrong);
     const places = await placesOf(inside, user.id);
     const entered = places.find(({ account }) => account.id === token.accountId);

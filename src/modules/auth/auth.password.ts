@@ -1,7 +1,7 @@
 import { check, found, invalidField } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { isEmail } from '../../kernel/model/checks.js';
-import { concluded } from '../../kernel/operations/concluded.js';
+import { inFinalTransaction } from '../../kernel/operations/detached.js';
 import { isPasswordOf } from './auth.guesses.js';
 import { callersChanged } from './auth.identify.js';
 import { countMail, mailInBackground } from './auth.mail.js';
@@ -33,7 +33,7 @@ export async function changePassword(ctx: Context, { currentPassword, newPasswor
   const wrong = () => invalidField('currentPassword', 'incorrect', 'is wrong');
   check(await isPasswordOf(ctx, user.email, user, currentPassword), wrong);
   const passwordHash = await hashChosen(ctx, newPassword, 'newPassword');
-  await concluded(ctx, async (inside) => {
+  await inFinalTransaction(ctx, async (inside) => {
     check(await holdPassword(inside, user), wrong);
     await keepPassword(inside, user.id, passwordHash, { except: id });
     return done;
@@ -66,7 +66,7 @@ export async function forgotPassword(ctx: Context, input: ForgotPasswordInput) {
 export async function resetPassword(ctx: Context, { token, password }: ResetPasswordInput) {
   check(await findToken(ctx, 'reset', token), wrongToken);
   const passwordHash = await hashChosen(ctx, password);
-  await concluded(ctx, async (inside) => {
+  await inFinalTransaction(ctx, async (inside) => {
     const { userId } = await useToken(inside, 'reset', token);
     await keepPassword(inside, userId, passwordHash);
     const isFirstProof = await keepVerified(inside, userId);
@@ -96,7 +96,7 @@ async function join<T>(ctx: Context, input: AcceptInviteInput, conclude: (...joi
   if (!isNew) check(await isPasswordOf(ctx, user.email, user, input.password), notTheirs);
   const chosen = isNew ? { ...namesFor(user, input, invite.data), passwordHash: await hashChosen(ctx, input.password) } : {};
   const key = { accountId: invite.accountId, userId: user.id };
-  return concluded(ctx, async (inside) => {
+  return inFinalTransaction(ctx, async (inside) => {
     await useToken(inside, 'invite', input.token);
     check(await holdPassword(inside, user), notTheirs);
     if (isNew) await endPasswordTokens(inside, user.id);
@@ -105,7 +105,7 @@ async function join<T>(ctx: Context, input: AcceptInviteInput, conclude: (...joi
     const before = found(await inside.global.membership.findUnique({ where: { key } }), 'User');
     const place = await inside.global.membership.updateMany({
       where: { ...key, status: 'invited' },
-      data: { status: 'active', name: nameOf(saved, before), invitedEmail: null },
+      data: { status: 'active', name: isNew ? nameOf(saved, before) : displayName(saved), invitedEmail: null },
     });
     check(place.count === 1, wrongToken);
     const places = await placesOf(inside, user.id);
@@ -118,7 +118,7 @@ async function join<T>(ctx: Context, input: AcceptInviteInput, conclude: (...joi
   });
 }
 
-/** What the account calls who joins it: as they are called, else as it did before. An address in the place of a name is none. */
+/** What the account calls a new person: as they say, else as it did before. An address in the place of a name is none. */
 function nameOf(person: Parameters<typeof displayName>[0], before: { name: string }): string {
   const isNamed = before.name.toLowerCase() !== person.email.toLowerCase();
   return isNamed && !person.firstName && !person.lastName ? before.name : displayName(person);

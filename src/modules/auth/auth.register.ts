@@ -1,6 +1,6 @@
 import { check, found, invalidField } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
-import { concluded } from '../../kernel/operations/concluded.js';
+import { inFinalTransaction } from '../../kernel/operations/detached.js';
 import { plans } from '../plans/plan.limits.js';
 import { isPasswordOf } from './auth.guesses.js';
 import type { Mailing } from './auth.mail.js';
@@ -25,7 +25,7 @@ export async function register(ctx: Context, input: RegisterInput): Promise<Auth
   const person = await findUser(ctx, input.email);
   const passwordHash = await passwordFor(ctx, person, input.password);
   let mailing: Mailing | undefined;
-  const entered = await concluded(ctx, async (inside) => {
+  const entered = await inFinalTransaction(ctx, async (inside) => {
     const user = await claim(inside, input, person, passwordHash);
     const account = await newAccount(inside, input.accountName);
     const data = { accountId: account.id, userId: user.id, role: 'owner', name: displayName(user) };

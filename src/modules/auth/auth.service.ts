@@ -1,7 +1,7 @@
 import { check, found, unauthenticated } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
-import type { Changes } from '../../kernel/events/facts.js';
-import { concluded } from '../../kernel/operations/concluded.js';
+import type { Changes } from '../../kernel/events/changes.js';
+import { inFinalTransaction } from '../../kernel/operations/detached.js';
 import { isPasswordOf } from './auth.guesses.js';
 import { callersChanged } from './auth.identify.js';
 import type { Workspace } from './auth.member.model.js';
@@ -20,7 +20,7 @@ export async function login(ctx: Context, { email, password, accountId }: LoginI
   const places = await placesOf(ctx, user.id);
   const place = accountId ? places.find(({ account }) => account.id === accountId) : places[0];
   if (!place) throw unauthenticated('The person is no active member of the account');
-  return concluded(ctx, async (inside) => {
+  return inFinalTransaction(ctx, async (inside) => {
     check(await holdPassword(inside, user), wrong);
     return enter(inside, user, place, places);
   });

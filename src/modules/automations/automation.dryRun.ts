@@ -2,8 +2,8 @@ import { YieldTimer } from '../../kernel/base/eventLoop.js';
 import type { Context } from '../../kernel/context/context.js';
 import { restRecordOf } from '../../kernel/model/restRecord.js';
 import { checkReferences } from '../../kernel/operations/references.js';
-import { rolledBack } from '../../kernel/operations/rolledBack.js';
-import { actor, faultOf, type Outcome } from '../actions/action.service.js';
+import { runAndRollBack } from '../../kernel/operations/runAndRollBack.js';
+import { actionPerformer, errorText, type Outcome } from '../actions/action.service.js';
 import { contactLoader } from '../contacts/contact.service.js';
 import { resultsAsSeenBy } from '../events/event.redaction.js';
 import { planOf } from './automation.blockers.js';
@@ -12,7 +12,7 @@ import type { GraphNode, Plan } from './automation.graph.js';
 import { getAutomation } from './automation.service.js';
 import type { AutomationRow } from './automation.table.js';
 import { endOfWait, waitOf } from './automation.wait.js';
-import { actedOf, actionOf, occasionOf, runnerStep } from './run.act.js';
+import { actedOf, actionOf, runnerStep, triggerOf } from './run.act.js';
 import { afterWait, decide, type Subject } from './run.decide.js';
 import type { DryRunInput, DryRunResult, DryRunStep } from './run.explain.model.js';
 import { within } from './run.start.js';
@@ -73,7 +73,7 @@ async function stepsOf(ctx: Context, plan: Plan, trial: Trial): Promise<DryRunSt
     const output = { url: plan.extWebhookUrl, workflowId: plan.extWorkflowId };
     return [{ nodeId: runnerStep, type: runnerStep, status: 'completed', input: null, output, next: null, error: null, at: ctx.now() }];
   }
-  return rolledBack(ctx, (outer) => tried(outer, plan, trial));
+  return runAndRollBack(ctx, (outer) => tried(outer, plan, trial));
 }
 
 async function tried(outer: Context, plan: Plan, { automation, contactId, started }: Trial): Promise<DryRunStep[]> {
@@ -88,7 +88,7 @@ async function tried(outer: Context, plan: Plan, { automation, contactId, starte
     triggerData: started,
     startedAt: now,
   };
-  const act = actor(ctx, occasionOf(run, automation.name));
+  const perform = actionPerformer(ctx, triggerOf(run, automation.name));
   const read = async () => (contactId ? ((await contactLoader(ctx).fresh(contactId)) as Record<string, unknown> | null) : null);
   // Read again after an action, which may have changed it.
   let known: ReturnType<typeof read> | undefined;
@@ -108,7 +108,7 @@ async function tried(outer: Context, plan: Plan, { automation, contactId, starte
     const { ends, ...step } = await stepOf(ctx, node, {
       subject: { started, contact },
       at,
-      act: () => act(actionOf(node), steps.length + 1),
+      perform: () => perform(actionOf(node), steps.length + 1),
     });
     steps.push({ nodeId: id, type: node.type, input: node.config, at, ...step });
     at = ends ?? at;
@@ -122,16 +122,16 @@ interface Trying {
   subject: Subject;
   /** When it would be done. */
   at: Date;
-  act(): Promise<Outcome>;
+  perform(): Promise<Outcome>;
 }
 
-async function stepOf(ctx: Context, node: GraphNode, { subject, at, act }: Trying): Promise<Foreseen> {
+async function stepOf(ctx: Context, node: GraphNode, { subject, at, perform }: Trying): Promise<Foreseen> {
   try {
     // What an action would make is of nothing: its ids are left out.
-    if (node.type === 'action') return { ...actedOf({ ...(await act()), made: undefined }), next: node.next, error: null };
+    if (node.type === 'action') return { ...actedOf({ ...(await perform()), made: undefined }), next: node.next, error: null };
     if (node.type !== 'wait') return { ...(await decide(ctx, node, subject)), error: null };
   } catch (error) {
-    return { status: 'failed', output: null, next: null, error: faultOf(error) };
+    return { status: 'failed', output: null, next: null, error: errorText(error) };
   }
   const wait = waitOf(node.config)!;
   const until = endOfWait(wait, at, ctx.caller.account.timezone);

@@ -3,8 +3,8 @@ import type { DueRow } from '../../kernel/context/registry.js';
 import { instant, listOf, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import type { Fact } from '../../kernel/events/facts.js';
-import { transacted } from '../../kernel/operations/transacted.js';
+import type { DomainEvent } from '../../kernel/events/changes.js';
+import { inOwnTransaction } from '../../kernel/operations/ownTransaction.js';
 import { planOfVersion } from './automation.publish.js';
 import { automationForChange, changesOf } from './automation.rows.js';
 import { nextMoment } from './automation.schedule.js';
@@ -25,7 +25,7 @@ const runOfMoment = statement({
  * nobody, and about nothing but the moment.
  */
 export const runSchedule = (ctx: Context, { id, attempt }: DueRow): Promise<void> =>
-  transacted(ctx, async (inside) => {
+  inOwnTransaction(ctx, async (inside) => {
     const before = await automationForChange(inside, id);
     const { active, publishedVersion: version, nextRunAt, dueAt } = before;
     if (before.attempt !== attempt || !dueAt || !active || version === null) return;
@@ -65,7 +65,7 @@ async function byOurClock(ctx: Context): Promise<{ id: string; schedule: string 
 }
 
 /** The clocks of the workspace are others: schedules that name no zone go by them from their next moment on. One that is overdue stays. */
-export async function onWorkspaceUpdated(ctx: Context, { changes }: Fact): Promise<void> {
+export async function onWorkspaceUpdated(ctx: Context, { changes }: DomainEvent): Promise<void> {
   const zone = changes?.timezone?.to;
   if (typeof zone !== 'string') return;
   const now = ctx.now();

@@ -4,7 +4,7 @@ import type { Context } from '../../kernel/context/context.js';
 import { Reads } from '../../kernel/lists/reads.js';
 import { IdArg, Listing } from '../../kernel/model/connection.js';
 import { In } from '../../kernel/model/fields.js';
-import { Holds, Weighs } from '../../kernel/model/recordMarks.js';
+import { MaxItems, Weighs } from '../../kernel/model/recordMarks.js';
 import { Deleted } from '../../kernel/model/removal.js';
 import { triggerEvents } from './automation.catalog.js';
 import { ResolvedName, ResolveInput, TriggerEvent } from './automation.catalog.model.js';
@@ -48,7 +48,7 @@ export class AutomationResolver {
   }
 
   @Query(() => [TriggerEvent], { description: 'Every event that may start runs, with what it carries' })
-  @Holds(500)
+  @MaxItems(500)
   triggerEvents(
     @Ctx() ctx: Context,
     @Arg('kind', () => AutomationKind, { nullable: true, description: 'The kind of automations; every event starts both' })
@@ -58,7 +58,7 @@ export class AutomationResolver {
   }
 
   @FieldResolver(() => [AutomationBlocker], { description: 'What stands against publishing its draft' })
-  @Holds(100)
+  @MaxItems(100)
   @Weighs(20)
   async blockers(@Ctx() ctx: Context, @Root() { id }: Automation) {
     return blockersOf(ctx, await automations.draftOf(ctx, id));
@@ -85,7 +85,7 @@ export class AutomationResolver {
   }
 
   @Mutation(() => [ResolvedName], { description: 'Finds the ids of records by their names; changes nothing' })
-  @Holds(100)
+  @MaxItems(100)
   resolveNames(@Ctx() ctx: Context, @In() input: ResolveInput) {
     return resolveNames(ctx, input);
   }

@@ -1,5 +1,5 @@
 import type { Context } from '../../kernel/context/context.js';
-import { type Changes, changesBetween } from '../../kernel/events/facts.js';
+import { type Changes, changesBetween } from '../../kernel/events/changes.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { Automation } from './automation.model.js';

@@ -1,6 +1,6 @@
 import type { Context } from '../../kernel/context/context.js';
 import { restRecordOf } from '../../kernel/model/restRecord.js';
-import { type Action, type Occasion, type Outcome } from '../actions/action.service.js';
+import { type Action, type Outcome, type RunTrigger } from '../actions/action.service.js';
 import { contactLoader } from '../contacts/contact.service.js';
 import { bodyOf, deliveredWithoutEvent, queueDelivery } from '../webhooks/webhook.queue.js';
 import type { GraphNode, Plan } from './automation.graph.js';
@@ -16,12 +16,12 @@ export const actionOf = ({ config }: GraphNode): Action => ({
 type About = Pick<RunRow, 'id' | 'automationId' | 'contactId' | 'eventId' | 'triggerEvent' | 'triggerData' | 'startedAt'>;
 
 /** What the actions of a run are done for. */
-export function occasionOf(run: About, automationName: string): Occasion {
+export function triggerOf(run: About, automationName: string): RunTrigger {
   const { id: runId, automationId: id, contactId, eventId, triggerEvent: event, triggerData } = run;
   const { type = null, data = {}, changes = null, createdAt } = triggerData ?? {};
   const { kind, name } = actorOf({ id, name: automationName }) as { kind: 'automation'; name: string };
   const at = createdAt ? new Date(createdAt) : run.startedAt;
-  return { run: { kind, id, runId, name }, happening: { event, eventId, at, type, data, changes }, contactId };
+  return { run: { kind, id, runId, name }, triggeredBy: { event, eventId, at, type, data, changes }, contactId };
 }
 
 /** What an action came to, as a step is logged. */

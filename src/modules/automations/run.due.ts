@@ -1,7 +1,7 @@
 import { type Context, noteRead, type Version } from '../../kernel/context/context.js';
 import type { DueRow } from '../../kernel/context/registry.js';
-import { transacted } from '../../kernel/operations/transacted.js';
-import { faultOf, mayPass, pauses } from '../actions/action.service.js';
+import { inOwnTransaction } from '../../kernel/operations/ownTransaction.js';
+import { errorText, mayPass, pauses } from '../actions/action.service.js';
 import { planOfVersion } from './automation.publish.js';
 import { rests } from './run.begin.js';
 import { mostActions, type Pace, type Progress, RunExecutor } from './run.executor.js';
@@ -19,7 +19,7 @@ export async function goOn(ctx: Context, due: DueRow): Promise<void> {
     const progress: Progress = { actions: 0, nodeId: null };
     try {
       const at: Pace = { ...pace, progress };
-      isMore = await transacted(ctx, (inside) => burst(inside, { ...due, seen }, at));
+      isMore = await inOwnTransaction(ctx, (inside) => burst(inside, { ...due, seen }, at));
       if (progress.isWaiting && (await rests(ctx, due))) return;
     } catch (error) {
       pace = await paceAfter(ctx, due, { error, pace, progress });
@@ -38,7 +38,7 @@ async function paceAfter(ctx: Context, due: DueRow, { error, pace, progress }: F
   if (progress.nodeId === null || pace.fault) throw error;
   if (progress.actions > 1) return { mostActions: 1 };
   if (mayPass(error) && (await isPutOff(ctx, due, error))) return undefined;
-  return { mostActions: 1, fault: { nodeId: progress.nodeId, message: faultOf(error) } };
+  return { mostActions: 1, fault: { nodeId: progress.nodeId, message: errorText(error) } };
 }
 
 /** A run that came due. `seen` is the run as it was when it was taken; undefined after the first transaction. */
@@ -56,7 +56,7 @@ async function burst(ctx: Context, { id, attempt, seen }: Taken, pace: Pace): Pr
 
 /** Puts off a step after a fault that may pass; false where it was tried often enough. */
 async function isPutOff(ctx: Context, { id, attempt }: DueRow, error: unknown): Promise<boolean> {
-  return transacted(ctx, async (inside) => {
+  return inOwnTransaction(ctx, async (inside) => {
     const run = await inside.forChange(runRows, id);
     const pause = pauses[run.tries];
     // It may have been cancelled meanwhile.

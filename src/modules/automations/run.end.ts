@@ -2,10 +2,10 @@ import type { Context } from '../../kernel/context/context.js';
 import { instant, listOf, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import { type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import type { Changes, Fact } from '../../kernel/events/facts.js';
+import type { Changes, DomainEvent } from '../../kernel/events/changes.js';
 import { batched } from '../../kernel/operations/loader.js';
 import { relinks } from '../../kernel/operations/relink.js';
-import { mergedInto } from '../contacts/contact.merged.js';
+import { mergedInto } from '../contacts/contact.followMerge.js';
 import type { AutomationRunEnd } from './run.model.js';
 import { emitRun } from './run.start.js';
 import { automationRunTable, automationStepLogTable, wholeSteps } from './run.table.js';
@@ -110,8 +110,8 @@ const followContact = relinks({ of: automationRunTable, tell: (ctx, run, changes
  * Contract DELETE /contacts/{id}: the contact's runs end, and restoring does not resume them. Merged: the runs are those of the
  * contact who is kept, one of an automation; where both are in one, the kept contact's goes on.
  */
-export async function onContactDeleted(ctx: Context, fact: Fact): Promise<void> {
-  const [contact, kept] = [fact.record.id, mergedInto(fact)];
+export async function onContactDeleted(ctx: Context, event: DomainEvent): Promise<void> {
+  const [contact, kept] = [event.record.id, mergedInto(event)];
   if (!kept) return endAutomationRunsOf(ctx, contact);
   await endRuns(ctx, [contact], 'merged', kept);
   await followContact(ctx, contact, kept);

@@ -1,12 +1,12 @@
 import { YieldTimer } from '../../kernel/base/eventLoop.js';
 import type { Context } from '../../kernel/context/context.js';
-import { changesBetween } from '../../kernel/events/facts.js';
+import { changesBetween } from '../../kernel/events/changes.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
 import { withoutPeople } from '../actions/action.kinds.js';
-import { actor, readContact } from '../actions/action.service.js';
+import { actionPerformer, readContact } from '../actions/action.service.js';
 import type { GraphNode, Plan } from './automation.graph.js';
 import { endOfWait, waitOf } from './automation.wait.js';
-import { actedOf, actionOf, callRunner, occasionOf, runnerStep } from './run.act.js';
+import { actedOf, actionOf, callRunner, runnerStep, triggerOf } from './run.act.js';
 import { beginningOf, sinceBeginning } from './run.begin.js';
 import { afterWait, decide, type Subject } from './run.decide.js';
 import { failWaits } from './run.end.js';
@@ -62,7 +62,7 @@ export class RunExecutor {
   #isToLook = false;
   #contact?: Promise<Record<string, unknown> | null>;
   readonly #subject: Subject;
-  readonly #act: ReturnType<typeof actor>;
+  readonly #perform: ReturnType<typeof actionPerformer>;
 
   constructor(
     private readonly ctx: Context,
@@ -73,7 +73,7 @@ export class RunExecutor {
     this.#nodes = new Map(plan.nodes.map((node) => [node.id, node]));
     this.#steps = run.steps;
     this.#goal = run.goalNodeId;
-    this.#act = actor(ctx, occasionOf(run, run.automationName), () => this.#contactNow());
+    this.#perform = actionPerformer(ctx, triggerOf(run, run.automationName), () => this.#contactNow());
     this.#subject = { started: run.triggerData, contact: () => this.#contactNow() };
   }
 
@@ -126,7 +126,7 @@ export class RunExecutor {
     if (node.type === 'action') {
       this.#actions++;
       if (progress) progress.actions = this.#actions;
-      const { status, output } = actedOf(await this.#act(actionOf(node), this.#steps + 1));
+      const { status, output } = actedOf(await this.#perform(actionOf(node), this.#steps + 1));
       this.#contact = undefined;
       return this.#log(node, begun, { type: 'action', status, output, next: node.next });
     }

@@ -4,7 +4,7 @@ import type { Context } from '../../kernel/context/context.js';
 import { Reads } from '../../kernel/lists/reads.js';
 import { IdArg, Listing } from '../../kernel/model/connection.js';
 import { In } from '../../kernel/model/fields.js';
-import { Holds, Weighs } from '../../kernel/model/recordMarks.js';
+import { MaxItems, Weighs } from '../../kernel/model/recordMarks.js';
 import { Detached } from '../../kernel/operations/operation.js';
 import { dryRun } from './automation.dryRun.js';
 import { mostNodes } from './automation.model.js';
@@ -65,7 +65,7 @@ export class AutomationRunResolver {
   }
 
   @Query(() => [AutomationNodeStats], { nullable: true, description: 'How often runs came to each node, of every version' })
-  @Holds(mostNodes)
+  @MaxItems(mostNodes)
   @Weighs(50)
   automationNodeStats(@Ctx() ctx: Context, @IdArg() id: string) {
     return automationNodeStats(ctx, id);

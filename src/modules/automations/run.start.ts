@@ -1,7 +1,7 @@
 import type { Actor, Cause } from '../../kernel/base/principal.js';
 import type { Context } from '../../kernel/context/context.js';
 import { emptyRow } from '../../kernel/database/kinds.js';
-import type { Changes } from '../../kernel/events/facts.js';
+import type { Changes } from '../../kernel/events/changes.js';
 import type { Seen } from '../../kernel/matching/matcher.js';
 import { isLoop } from '../actions/action.trigger.js';
 import { automationRunTable, type RunRow, type Started } from './run.table.js';
@@ -62,5 +62,5 @@ export function within(
 }
 
 /** Tells of a change of a run: progress, which is no entry of the log. */
-export const emitRun = (ctx: Context, fact: 'created' | 'updated', run: RunRow, changes?: Changes): Promise<void> =>
-  ctx.emit({ name: `automation_run.${fact}`, record: run, changes, contactId: run.contactId, logged: false });
+export const emitRun = (ctx: Context, event: 'created' | 'updated', run: RunRow, changes?: Changes): Promise<void> =>
+  ctx.emit({ name: `automation_run.${event}`, record: run, changes, contactId: run.contactId, logged: false });

@@ -3,7 +3,7 @@ import { instant, json, nullable, type RowOf, text, uuid, word } from '../../ker
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { Sweep } from '../../kernel/database/sweep.js';
-import { changesBetween } from '../../kernel/events/facts.js';
+import { changesBetween } from '../../kernel/events/changes.js';
 import type { Interval, Paid, SoldPlan, Subscription } from '../../vendors/payments/payments.js';
 import { tellWorkspace } from '../auth/auth.service.js';
 import type { Plan } from '../plans/plan.model.js';

@@ -2,7 +2,7 @@ import { Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphq
 import { Access } from '../../kernel/access/access.js';
 import type { Context } from '../../kernel/context/context.js';
 import { In } from '../../kernel/model/fields.js';
-import { Holds, OfRecord } from '../../kernel/model/recordMarks.js';
+import { MaxItems, OfRecord } from '../../kernel/model/recordMarks.js';
 import { Detached } from '../../kernel/operations/operation.js';
 import { BillingInvoice, BillingStatus, CheckoutInput, CheckoutResult, PortalResult } from './billing.model.js';
 import * as billing from './billing.service.js';
@@ -30,7 +30,7 @@ export class BillingResolver {
 
   @FieldResolver(() => [BillingInvoice], { description: 'The latest bills, newest first' })
   @OfRecord('id', 'number', 'date', 'amount', 'currency', 'status', 'url')
-  @Holds(100)
+  @MaxItems(100)
   invoiceHistory(@Ctx() ctx: Context, @Root() status: billing.StatusRow) {
     return billing.invoiceHistory(ctx, status);
   }

@@ -1,8 +1,8 @@
 import { AppError, check, conflict } from '../../kernel/base/errors.js';
 import { type Context, inLog } from '../../kernel/context/context.js';
-import { concluded } from '../../kernel/operations/concluded.js';
+import { inFinalTransaction } from '../../kernel/operations/detached.js';
 import { effectKeysOf } from '../../kernel/operations/idempotency.js';
-import { transacted } from '../../kernel/operations/transacted.js';
+import { inOwnTransaction } from '../../kernel/operations/ownTransaction.js';
 import type { Bill } from '../../vendors/payments/payments.js';
 import { customerContext } from '../auth/auth.customer.js';
 import { callersChanged } from '../auth/auth.identify.js';
@@ -74,7 +74,7 @@ export async function startCheckout(ctx: Context, input: CheckoutInput): Promise
   if (account.subscriptionId) {
     const asked = ctx.now();
     const subscription = await payments.change(account.subscriptionId, { plan, interval, key });
-    const kept = await concluded(ctx, async (inside): Promise<CheckoutResult> => {
+    const kept = await inFinalTransaction(ctx, async (inside): Promise<CheckoutResult> => {
       await keepSubscription(inside, `own_${ctx.app.clock.id()}`, asked, subscription);
       const { id: subscriptionId, status, plan: bought = plan } = subscription;
       return { url: null, action: 'subscription_updated', subscriptionId, plan: bought, status: shownState(status) };
@@ -108,6 +108,6 @@ export async function takeNotice(ctx: Context, body: Buffer, signature: string):
   const customer = await customerContext(ctx, notice.customerId);
   if (!customer)
     return void ctx.app.log.warn({ customer: notice.customerId, notice: notice.id }, 'a payment notice for an unknown customer');
-  await transacted(customer, (inside) => keepSubscription(inside, notice.id, asked, notice.subscription));
+  await inOwnTransaction(customer, (inside) => keepSubscription(inside, notice.id, asked, notice.subscription));
   callersChanged(customer);
 }

@@ -2,7 +2,7 @@ import { Field, ObjectType } from 'type-graphql';
 import { type ErrorCode, statusOf } from '../../kernel/base/errors.js';
 import { Rows, Target, Targets } from '../../kernel/model/bulkFields.js';
 import { Count, Edit, EditOf, Entity, Flag, Input, JsonObject, Nested, OneOf, oneOf, Ref, Text } from '../../kernel/model/fields.js';
-import { Holds, RestName } from '../../kernel/model/recordMarks.js';
+import { MaxItems, RestName } from '../../kernel/model/recordMarks.js';
 import { Contact, UpdateContactInput } from '../contacts/contact.model.js';
 import { CreateDealInput } from '../deals/deal.model.js';
 
@@ -51,7 +51,7 @@ export class BulkResults {
 @ObjectType({ description: 'What came of many records' })
 export class BulkOutcome extends BulkCounts {
   @Field(() => [BulkResult], { description: 'What came of each record' })
-  @Holds(sizes.edit)
+  @MaxItems(sizes.edit)
   results: BulkResult[];
 }
 

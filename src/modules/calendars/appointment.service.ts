@@ -3,7 +3,7 @@ import { defined } from '../../kernel/base/objects.js';
 import { shownInstant } from '../../kernel/base/timeZones.js';
 import { type Context, validId } from '../../kernel/context/context.js';
 import { emptyRow } from '../../kernel/database/kinds.js';
-import { type Changes, changesBetween, type Fact } from '../../kernel/events/facts.js';
+import { type Changes, changesBetween, type DomainEvent } from '../../kernel/events/changes.js';
 import { findRow, listRows } from '../../kernel/lists/list.js';
 import { checkInstant } from '../../kernel/model/checks.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
@@ -11,7 +11,7 @@ import { deleted } from '../../kernel/model/removal.js';
 import { changedReferences, checkReferences, type ReferenceKinds } from '../../kernel/operations/references.js';
 import { relinks } from '../../kernel/operations/relink.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
-import { followsContact } from '../contacts/contact.merged.js';
+import { followsContact } from '../contacts/contact.followMerge.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { busyAfter, busyUntil, cutShortBy, cutShortOf, regrow, takePlace } from './appointment.buffers.js';
 import { AppointmentFields, type AppointmentList, type CreateAppointmentInput, type UpdateAppointmentInput } from './appointment.model.js';
@@ -154,7 +154,7 @@ const leaveUser = relinks(linked, 'assignedTo');
  * Contract DELETE /users/{id}: the appointments of a removed user are assigned to nobody. Their buffers no longer end where another
  * appointment of that user began.
  */
-export async function onUserRemoved(ctx: Context, { record }: Fact): Promise<void> {
+export async function onUserRemoved(ctx: Context, { record }: DomainEvent): Promise<void> {
   const cutShort = await cutShortOf(ctx, record.id);
   await leaveUser(ctx, record.id);
   await regrow(
@@ -166,5 +166,5 @@ export async function onUserRemoved(ctx: Context, { record }: Fact): Promise<voi
 /** Contract POST /contacts/merge: the appointments are with the contact that is kept. */
 export const onContactDeleted = followsContact(linked);
 
-const emitAppointment = (ctx: Context, fact: 'created' | 'updated' | 'deleted', appointment: AppointmentRow, changes?: Changes) =>
-  ctx.emit({ name: `appointment.${fact}`, record: appointment, changes, contactId: appointment.contactId });
+const emitAppointment = (ctx: Context, event: 'created' | 'updated' | 'deleted', appointment: AppointmentRow, changes?: Changes) =>
+  ctx.emit({ name: `appointment.${event}`, record: appointment, changes, contactId: appointment.contactId });

@@ -8,7 +8,7 @@ import type { Context } from '../../kernel/context/context.js';
 import { instant, integer, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { changesBetween } from '../../kernel/events/facts.js';
+import { changesBetween } from '../../kernel/events/changes.js';
 import type { CallbackRequest } from '../../kernel/module/module.js';
 import type { RawReply } from '../../kernel/module/routes.js';
 import { actingForAccount } from '../auth/auth.acting.js';

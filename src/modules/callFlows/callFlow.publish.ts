@@ -3,8 +3,8 @@ import type { Context } from '../../kernel/context/context.js';
 import { integer, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { note, noted } from '../../kernel/operations/concluded.js';
-import { transacted } from '../../kernel/operations/transacted.js';
+import { readProgress, saveProgress } from '../../kernel/operations/detached.js';
+import { inOwnTransaction } from '../../kernel/operations/ownTransaction.js';
 import { priorOf } from '../numbers/number.routing.js';
 import { claimForWorkspace, holdNumber, ownerOf } from '../numbers/number.service.js';
 import { checkTrial } from '../plans/plan.limits.js';
@@ -94,7 +94,7 @@ export async function publishDraft(ctx: Context, before: KeptFlow, vendor: AtVen
  */
 export async function publishCallFlow(ctx: Context, id: string, input: PublishCallFlowInput): Promise<PublishedCallFlow> {
   const seen = await getCallFlow(ctx, id);
-  const callFlow = noted(ctx) ? seen : await publishAsSeen(ctx, seen, input);
+  const callFlow = readProgress(ctx) ? seen : await publishAsSeen(ctx, seen, input);
   return { callFlow: callFlow as PublishedCallFlow['callFlow'], wiring: await wire(ctx, callFlow) };
 }
 
@@ -102,7 +102,7 @@ async function publishAsSeen(ctx: Context, seen: KeptFlow, input: PublishCallFlo
   await checkMayClaim(ctx, seen);
   checkSeen(seen, input);
   const vendor = await atVendor(ctx, seen.phoneNumber);
-  return transacted(ctx, async (inside) => {
+  return inOwnTransaction(ctx, async (inside) => {
     inside.lockRows();
     await inside.rows(oneAtATime);
     const before = await inside.forChange(flowRows, seen.id);
@@ -111,7 +111,7 @@ async function publishAsSeen(ctx: Context, seen: KeptFlow, input: PublishCallFlo
     if (before.phoneNumber) await holdNumber(inside, before.phoneNumber);
     await checkPublishable(inside, before, vendor);
     const published = await publishDraft(inside, before, vendor);
-    await note(inside, { publishedVersion: published.publishedVersion });
+    await saveProgress(inside, { publishedVersion: published.publishedVersion });
     return published;
   });
 }
@@ -122,7 +122,7 @@ async function publishAsSeen(ctx: Context, seen: KeptFlow, input: PublishCallFlo
  * this `Idempotency-Key`: then its number is given back.
  */
 export async function unpublishCallFlow(ctx: Context, id: string): Promise<CallFlowRow> {
-  const before = noted<Left>(ctx);
+  const before = readProgress<Left>(ctx);
   const { flow, number } = before ? { ...before, flow: await getCallFlow(ctx, id) } : await leave(ctx, id);
   if (number) await restoreQuietly(ctx, number);
   return flow;
@@ -134,14 +134,14 @@ interface Left {
 }
 
 function leave(ctx: Context, id: string): Promise<Left & { flow: CallFlowRow }> {
-  return transacted(ctx, async (inside) => {
+  return inOwnTransaction(ctx, async (inside) => {
     inside.lockRows();
     const before = await inside.forChange(flowRows, id);
     if (before.publishedVersion === null) return { flow: await shown(inside, before) };
     const number = await leaveTombstone(inside, before.id);
     const given = { publishedGraph: null, publishedVersion: null, publishedAt: null, publishedSince: null, priorConfig: null };
     const flow = await keepFlow(inside, before, given, 'unpublished');
-    await note(inside, { number } satisfies Left);
+    await saveProgress(inside, { number } satisfies Left);
     return { flow, number };
   });
 }

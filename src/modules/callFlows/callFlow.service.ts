@@ -4,7 +4,7 @@ import type { Context } from '../../kernel/context/context.js';
 import { emptyRow, integer, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { type Changes, changesBetween } from '../../kernel/events/facts.js';
+import { type Changes, changesBetween } from '../../kernel/events/changes.js';
 import { findRow, getRow, listRows } from '../../kernel/lists/list.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { checkTrial } from '../plans/plan.limits.js';

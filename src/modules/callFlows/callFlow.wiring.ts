@@ -3,7 +3,7 @@ import { type Context, inLog } from '../../kernel/context/context.js';
 import { json, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { concluded } from '../../kernel/operations/concluded.js';
+import { inFinalTransaction } from '../../kernel/operations/detached.js';
 import { SmsRefused, SmsUnconfirmed, type VendorNumber } from '../../vendors/sms/sms.js';
 import type { VoiceConfig } from '../../vendors/sms/voice.js';
 import { asksUs, isAsWired, isOurs, ourConfig, priorOf, wasOurs } from '../numbers/number.routing.js';
@@ -152,7 +152,7 @@ export async function releaseTombstone(ctx: Context, { phoneNumber }: { phoneNum
   const voice = number && (await restore(ctx, number, left.priorConfig).catch(unverified));
   if (voice === 'answered') throw conflict('phoneNumber', 'is answered by a call flow again');
   check(!number || voice, () => conflict('phoneNumber', 'still comes to the service, and nothing is known of what handled it before'));
-  return concluded(ctx, async (inside) => {
+  return inFinalTransaction(ctx, async (inside) => {
     released(inside, left.id);
     return { phoneNumber, released: true, voiceUrl: voice?.voiceUrl || null };
   });

@@ -4,7 +4,7 @@ import type { Context } from '../../kernel/context/context.js';
 import { listOf, nullable, type RowOf, text, uuid, word } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { changesBetween } from '../../kernel/events/facts.js';
+import { changesBetween } from '../../kernel/events/changes.js';
 import { findRow, listRows } from '../../kernel/lists/list.js';
 import { toE164 } from '../../kernel/model/checks.js';
 import type { Page } from '../../kernel/model/connection.js';

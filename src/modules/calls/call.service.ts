@@ -4,12 +4,12 @@ import type { Context } from '../../kernel/context/context.js';
 import { emptyRow, instant, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { type Changes, changesBetween } from '../../kernel/events/facts.js';
+import { type Changes, changesBetween } from '../../kernel/events/changes.js';
 import { findRow, getRow, listRows } from '../../kernel/lists/list.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
 import { changedReferences, checkReferences, type ReferenceKinds } from '../../kernel/operations/references.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
-import { followsContact } from '../contacts/contact.merged.js';
+import { followsContact } from '../contacts/contact.followMerge.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { CallFields, type CallList, type CreateCallInput, type UpdateCallInput } from './call.model.js';
 import { callTable } from './call.table.js';
@@ -65,7 +65,7 @@ type NewCall = Omit<Partial<CallRow>, 'id'> & Pick<CallRow, 'direction' | 'statu
 export async function logCall(ctx: Context, given: NewCall, beginsNow = false): Promise<CallRow> {
   const call: CallRow = ctx.insert('Call', { ...blank, ...given });
   await emitCall(ctx, 'created', call);
-  await contacted(ctx, call, beginsNow);
+  await touchLastContacted(ctx, call, beginsNow);
   return call;
 }
 
@@ -81,7 +81,7 @@ export async function updateCall(ctx: Context, id: string, input: UpdateCallInpu
   const endedAt = changes.duration && !before.providerId ? endOf(before.startedAt, after.duration) : undefined;
   const call = ctx.update('Call', before, { ...input, endedAt });
   await emitCall(ctx, 'updated', call, changesBetween(before, call, [...tracked, 'endedAt']));
-  if (changes.contactId || changes.direction || changes.status) await contacted(ctx, call);
+  if (changes.contactId || changes.direction || changes.status) await touchLastContacted(ctx, call);
   return call;
 }
 
@@ -111,7 +111,7 @@ export async function settleCall(
   if (Object.keys(changes).length === 0) return;
   const call = ctx.update('Call', before, given);
   await emitCall(ctx, 'updated', call, changes);
-  if (changes.status) await contacted(ctx, call);
+  if (changes.status) await touchLastContacted(ctx, call);
 }
 
 const reached = statement({
@@ -125,15 +125,15 @@ const reached = statement({
 });
 
 /** Keeps when a contact was last reached: by every call of ours, and by one of theirs that somebody took. Never earlier than known. */
-async function contacted(ctx: Context, { contactId, direction, status, startedAt }: CallRow, beginsNow = false): Promise<void> {
+async function touchLastContacted(ctx: Context, { contactId, direction, status, startedAt }: CallRow, beginsNow = false): Promise<void> {
   if (!contactId || (direction === 'inbound' && status !== 'completed')) return;
   // A write of its own only where it has to be compared.
   if (beginsNow) ctx.touch('Contact', contactId, { lastContactedAt: startedAt });
   else await ctx.rows(reached, { id: contactId, at: startedAt, now: ctx.now() });
 }
 
-function emitCall(ctx: Context, fact: 'created' | 'updated', call: CallRow, changes?: Changes): Promise<void> {
-  return ctx.emit({ name: `call.${fact}`, record: call, changes, contactId: call.contactId });
+function emitCall(ctx: Context, event: 'created' | 'updated', call: CallRow, changes?: Changes): Promise<void> {
+  return ctx.emit({ name: `call.${event}`, record: call, changes, contactId: call.contactId });
 }
 
 /** Contract POST /contacts/merge: the calls are those of the contact that is kept. */

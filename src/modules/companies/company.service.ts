@@ -4,14 +4,14 @@ import type { Context } from '../../kernel/context/context.js';
 import { emptyRow, type RowOf, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { type Changes, changesBetween, type Fact } from '../../kernel/events/facts.js';
+import { type Changes, changesBetween, type DomainEvent } from '../../kernel/events/changes.js';
 import { getRow, listRows } from '../../kernel/lists/list.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
 import { deleted } from '../../kernel/model/removal.js';
 import { changedReferences, checkReferences, type ReferenceKinds } from '../../kernel/operations/references.js';
 import { relinks } from '../../kernel/operations/relink.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
-import { leaveCompany } from '../contacts/contact.links.js';
+import { leaveCompany } from '../contacts/contact.reactions.js';
 import { checkCustomFields } from '../customFields/customField.values.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { CompanyFields, type CompanyList, type CreateCompanyInput, type UpdateCompanyInput } from './company.model.js';
@@ -95,7 +95,7 @@ const leaveParent = relinks(linked, 'parentCompanyId');
 const leaveOwner = relinks(linked, 'ownerId');
 
 /** Contract DELETE /users/{id}: the companies of a removed user have no owner any more. */
-export const onUserRemoved = (ctx: Context, { record }: Fact) => leaveOwner(ctx, record.id);
+export const onUserRemoved = (ctx: Context, { record }: DomainEvent) => leaveOwner(ctx, record.id);
 
 /**
  * Contract DELETE /companies/{id}: soft. Its contacts and the companies below it stay without the link; its deals keep

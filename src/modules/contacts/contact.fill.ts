@@ -1,9 +1,9 @@
 import type { Context } from '../../kernel/context/context.js';
-import { changesBetween } from '../../kernel/events/facts.js';
+import { changesBetween } from '../../kernel/events/changes.js';
 import { keepOptOuts } from './contact.addressFacts.js';
 import { type CreateContactInput, mostTags } from './contact.model.js';
 import { type ContactRow, contactForChange, emitContact, named } from './contact.service.js';
-import { pair, putTagOn, tagsNamed, tagsOfContactLoader, withTags } from './contact.tagging.js';
+import { pair, putTagOn, tagsNamed, tagsOfContactLoader, withTags } from './contact.tagRows.js';
 
 /**
  * Adds what a contact lacked, and tags by their names, found or made; nothing that it has changes, its opt-outs least of all. For

@@ -73,7 +73,7 @@ function requireSeen(ctx: Context, keys: readonly string[], found: ReadonlyMap<s
   // In one order, so that two units wait for each other instead of for ever: e-mail addresses, phone numbers, contacts.
   const inOrder = [...keys].sort();
   for (const key of inOrder.filter((one) => !found.has(one)))
-    ctx.requireRow(`address ${key}`, sql`select nobody_at(${account}::uuid, ${key})`, 'alone');
+    ctx.requireRow(`address ${key}`, sql`select nobody_at(${account}::uuid, ${key})`, 'exclusive');
   for (const id of [...new Set(found.values())].sort()) {
     const at = inOrder.filter((key) => found.get(key) === id);
     const live = sql`account_id = ${account}::uuid and id = ${id}::uuid and deleted_at is null and ${allOf(at.map(isAt))}`;

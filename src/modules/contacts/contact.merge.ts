@@ -1,12 +1,12 @@
 import { badRequest, check, invalidField } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
-import { changesBetween } from '../../kernel/events/facts.js';
+import { changesBetween } from '../../kernel/events/changes.js';
 import { mergeCustomFields } from '../customFields/customField.merge.js';
 import { checkPlan } from '../plans/plan.limits.js';
 import { keepOptOutsOfFilled } from './contact.addressFacts.js';
-import { repointChildren } from './contact.children.js';
 import { contactsOfPlan } from './contact.limit.js';
 import { contactMatching, withMatch } from './contact.match.js';
+import { repointChildren } from './contact.merge.children.js';
 import type { Contact, CreateContactInput, MergeContactsInput, UpsertResult } from './contact.model.js';
 import { scoresOf } from './contact.score.js';
 import {
@@ -19,7 +19,7 @@ import {
   named,
   updateContact,
 } from './contact.service.js';
-import { tagsOfContactLoader, withTags } from './contact.tagging.js';
+import { tagsOfContactLoader, withTags } from './contact.tagRows.js';
 
 /**
  * The primary's values, its nulls filled from the secondary; opt-outs and do-not-contact hold if either has them, and of what

@@ -2,7 +2,7 @@ import type { Context } from '../../kernel/context/context.js';
 import { flag, listOf, nullable, text, uuid } from '../../kernel/database/kinds.js';
 import { type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { changesBetween } from '../../kernel/events/facts.js';
+import { changesBetween } from '../../kernel/events/changes.js';
 import { type FactKind, isKnownOf, keepFact } from './contact.addressFacts.js';
 import type { Contact } from './contact.model.js';
 import { type ContactRow, contactRowsWithDeleted, emitContact } from './contact.service.js';

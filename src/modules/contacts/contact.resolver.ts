@@ -5,7 +5,7 @@ import type { Context } from '../../kernel/context/context.js';
 import { Reads } from '../../kernel/lists/reads.js';
 import { IdArg, Listing } from '../../kernel/model/connection.js';
 import { In } from '../../kernel/model/fields.js';
-import { Holds, OfRecord, Weighs } from '../../kernel/model/recordMarks.js';
+import { MaxItems, OfRecord, Weighs } from '../../kernel/model/recordMarks.js';
 import { Deleted } from '../../kernel/model/removal.js';
 import { TakesLong } from '../../kernel/operations/operation.js';
 import { AddTagsInput, Tag } from '../tags/tag.model.js';
@@ -57,7 +57,7 @@ export class ContactResolver {
   }
 
   @Query(() => [SmartViewInfo], { description: 'The ready-made views, with how many contacts each shows now' })
-  @Holds(20)
+  @MaxItems(20)
   @Weighs(10_000)
   contactSmartViews(@Ctx() ctx: Context) {
     return smartViews(ctx);
@@ -110,7 +110,7 @@ export class ContactResolver {
     deprecationReason: 'tagContact answers the contact, by which a cache knows whose tags they are',
   })
   @OfRecord('id', 'name', 'color')
-  @Holds(mostTags)
+  @MaxItems(mostTags)
   addContactTags(@Ctx() ctx: Context, @IdArg() id: string, @In() input: AddTagsInput) {
     return addTags(ctx, id, input);
   }
@@ -120,7 +120,7 @@ export class ContactResolver {
     deprecationReason: 'untagContact answers the contact, by which a cache knows whose tags they are',
   })
   @OfRecord('id', 'name', 'color')
-  @Holds(mostTags)
+  @MaxItems(mostTags)
   removeContactTag(@Ctx() ctx: Context, @IdArg() id: string, @IdArg('tagId') tagId: string) {
     return removeTag(ctx, id, tagId);
   }

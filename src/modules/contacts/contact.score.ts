@@ -4,7 +4,7 @@ import { flag, instant, integer, listOf, nullable, type RowOf, text, uuid } from
 import type { ModelName } from '../../kernel/database/models.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import type { Fact } from '../../kernel/events/facts.js';
+import type { DomainEvent } from '../../kernel/events/changes.js';
 import { batched } from '../../kernel/operations/loader.js';
 import type { ContactScore, ScoreFactor } from './contact.model.js';
 import { contactRows, getContact } from './contact.service.js';
@@ -130,13 +130,13 @@ export const scoreOfWriter = batched<WriterScore>(async (ctx, ids) => {
 });
 
 /** Something happened with a contact: together with what happens to others at the same moment. */
-export async function onActivity(ctx: Context, { contactId }: Pick<Fact, 'contactId'>): Promise<void> {
+export async function onActivity(ctx: Context, { contactId }: Pick<DomainEvent, 'contactId'>): Promise<void> {
   if (contactId) await rescoreContact(ctx, contactId);
 }
 
 /** The score of a contact whose deal was opened again, handed to another contact, or deleted: the points go with it. */
-export async function onDealChange(ctx: Context, fact: Fact): Promise<void> {
-  const { name, contactId, changes } = fact;
+export async function onDealChange(ctx: Context, event: DomainEvent): Promise<void> {
+  const { name, contactId, changes } = event;
   const from = changes?.contactId?.from as string | null | undefined;
   const isOpened = changes?.status?.to === 'open';
   if (name === 'deal.deleted' || changes?.deletedAt || changes?.contactId || isOpened) await onActivity(ctx, { contactId });
@@ -144,13 +144,13 @@ export async function onDealChange(ctx: Context, fact: Fact): Promise<void> {
 }
 
 /** The score of a contact whose call or appointment stands otherwise than before, is another contact's now, or is deleted. */
-export async function onMeetingChange(ctx: Context, { name, contactId, changes }: Fact): Promise<void> {
+export async function onMeetingChange(ctx: Context, { name, contactId, changes }: DomainEvent): Promise<void> {
   if (name === 'appointment.deleted' || changes?.status || changes?.contactId) await onActivity(ctx, { contactId });
   const from = changes?.contactId?.from as string | null | undefined;
   if (from) await onActivity(ctx, { contactId: from });
 }
 
 /** Keeps the time of the last activity where something happened that moves no score. */
-export async function touchContact(ctx: Context, { contactId }: Pick<Fact, 'contactId'>): Promise<void> {
+export async function touchContact(ctx: Context, { contactId }: Pick<DomainEvent, 'contactId'>): Promise<void> {
   if (contactId) ctx.touch('Contact', contactId, { lastActivityAt: ctx.now() });
 }

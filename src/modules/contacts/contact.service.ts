@@ -2,7 +2,7 @@ import { check, found, invalidField } from '../../kernel/base/errors.js';
 import { defined, withoutNulls } from '../../kernel/base/objects.js';
 import { type Context, validId } from '../../kernel/context/context.js';
 import { emptyRow, type RowOf } from '../../kernel/database/kinds.js';
-import { type Changes, changesBetween } from '../../kernel/events/facts.js';
+import { type Changes, changesBetween } from '../../kernel/events/changes.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { selectsOfNodes } from '../../kernel/model/connection.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
@@ -25,7 +25,7 @@ import { keepOptOuts } from './contact.addressFacts.js';
 import { contactsOfPlan } from './contact.limit.js';
 import { type Contact, ContactFields, type ContactList, type CreateContactInput, type UpdateContactInput } from './contact.model.js';
 import { contactRow, contactTable, taggedContacts } from './contact.table.js';
-import { carry, setTags, tagsNamed } from './contact.tagging.js';
+import { carry, setTags, tagsNamed } from './contact.tagRows.js';
 
 /** A contact as it is kept, with its tags where a statement brought them along. */
 export type ContactRow = RowOf<typeof contactRow.shape> & { tags?: TagRow[] };
@@ -148,5 +148,5 @@ export async function deleteContact(ctx: Context, id: string) {
 }
 
 /** Tells of a change of a contact. */
-export const emitContact = (ctx: Context, fact: 'created' | 'updated' | 'deleted', contact: ContactRow, changes?: Changes) =>
-  ctx.emit({ name: `contact.${fact}`, record: contact, changes, contactId: contact.id });
+export const emitContact = (ctx: Context, event: 'created' | 'updated' | 'deleted', contact: ContactRow, changes?: Changes) =>
+  ctx.emit({ name: `contact.${event}`, record: contact, changes, contactId: contact.id });

@@ -1,11 +1,11 @@
 import { check, detailOf, found, invalid, invalidField } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
-import { changesBetween } from '../../kernel/events/facts.js';
+import { changesBetween } from '../../kernel/events/changes.js';
 import type { AddTagsInput, Tag } from '../tags/tag.model.js';
 import { getTag } from '../tags/tag.service.js';
 import { mostTags } from './contact.model.js';
 import { type ContactRow, contactForChange, emitContact, named } from './contact.service.js';
-import { pair, putTagOn, tagsOfContactLoader, takeTagOff, withTags } from './contact.tagging.js';
+import { pair, putTagOn, tagsOfContactLoader, takeTagOff, withTags } from './contact.tagRows.js';
 
 type TaggedRow = ContactRow & { tags: Tag[] };
 

@@ -3,7 +3,7 @@ import { type Context, validId } from '../../kernel/context/context.js';
 import { instant, integer, listOf, nullable, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { type Changes } from '../../kernel/events/facts.js';
+import { type Changes } from '../../kernel/events/changes.js';
 import { findRow, listRows } from '../../kernel/lists/list.js';
 import { changeAll } from '../../kernel/operations/changeAll.js';
 import { emitMessage } from '../messages/message.service.js';

@@ -1,7 +1,7 @@
 import { AppError, check, unprocessable } from '../../kernel/base/errors.js';
 import { defined } from '../../kernel/base/objects.js';
 import type { Context } from '../../kernel/context/context.js';
-import { changesBetween } from '../../kernel/events/facts.js';
+import { changesBetween } from '../../kernel/events/changes.js';
 import { getRow, listRows } from '../../kernel/lists/list.js';
 import { deleted } from '../../kernel/model/removal.js';
 import { checkTrial } from '../plans/plan.limits.js';

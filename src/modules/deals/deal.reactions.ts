@@ -2,10 +2,10 @@ import type { Context } from '../../kernel/context/context.js';
 import { decimal, instant, integer, listOf, nullable, real, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { type Changes, changesBetween, type Fact } from '../../kernel/events/facts.js';
+import { type Changes, changesBetween, type DomainEvent } from '../../kernel/events/changes.js';
 import { changeAll } from '../../kernel/operations/changeAll.js';
 import { relinks } from '../../kernel/operations/relink.js';
-import { followsContact } from '../contacts/contact.merged.js';
+import { followsContact } from '../contacts/contact.followMerge.js';
 import { followsStage, type WholeDeal, wholeDeals } from './deal.columns.js';
 import { emitDeal } from './deal.events.js';
 import { rulesOf } from './deal.stage.js';
@@ -38,7 +38,7 @@ const move = statement({
 });
 
 /** The deals of a deleted stage stand in the one that its deletion names. */
-export async function onStageDeleted(ctx: Context, { changes }: Fact): Promise<void> {
+export async function onStageDeleted(ctx: Context, { changes }: DomainEvent): Promise<void> {
   const stageId = changes?.stageId as { from: string; to: string | null };
   const { from, to } = stageId;
   if (!to) return;
@@ -75,7 +75,7 @@ const remove = statement({
 });
 
 /** A deleted pipeline takes its live deals along. */
-export async function onPipelineDeleted(ctx: Context, { record }: Fact): Promise<void> {
+export async function onPipelineDeleted(ctx: Context, { record }: DomainEvent): Promise<void> {
   await changeAll(ctx, {
     find: () => ctx.rows(inPipeline, { pipeline: record.id }),
     change: (ids) => ctx.rows(remove, { ids, now: ctx.now() }),
@@ -90,12 +90,12 @@ const linked = {
 const leaveUser = relinks(linked, 'assignedTo');
 
 /** Contract DELETE /users/{id}: the deals of a removed user are assigned to nobody. */
-export const onUserRemoved = (ctx: Context, { record }: Fact) => leaveUser(ctx, record.id);
+export const onUserRemoved = (ctx: Context, { record }: DomainEvent) => leaveUser(ctx, record.id);
 
 /** Contract POST /contacts/merge: the deals go on with the contact that is kept. */
 export const onContactDeleted = followsContact(linked);
 
 /** Keeps the time of the last activity where something was noted, planned or done about a deal. */
-export async function touchDeal(ctx: Context, { dealId }: Pick<Fact, 'dealId'>): Promise<void> {
+export async function touchDeal(ctx: Context, { dealId }: Pick<DomainEvent, 'dealId'>): Promise<void> {
   if (dealId) ctx.touch('Deal', dealId, { lastActivityAt: ctx.now() });
 }

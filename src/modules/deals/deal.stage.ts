@@ -58,7 +58,7 @@ export function holdStage(ctx: Context, { pipelineId, stageId }: StageRules): vo
   // Pipeline before stage, as those lock who change them: in the order that `of` names.
   const rows = sql`select 1 from ${liveStages}
     where p.account_id = ${account}::uuid and p.id = ${pipelineId}::uuid and s.id = ${stageId}::uuid for share of p, s`;
-  ctx.requireRow(`stage ${stageId}`, rows, 'together');
+  ctx.requireRow(`stage ${stageId}`, rows, 'shared');
 }
 
 const pipeline = statement({

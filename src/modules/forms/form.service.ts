@@ -4,7 +4,7 @@ import type { Context } from '../../kernel/context/context.js';
 import { emptyRow, type RowOf, readerOf, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { changesBetween } from '../../kernel/events/facts.js';
+import { changesBetween } from '../../kernel/events/changes.js';
 import { getRow, listRows } from '../../kernel/lists/list.js';
 import { archived } from '../../kernel/model/removal.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';

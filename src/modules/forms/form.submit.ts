@@ -2,11 +2,11 @@ import { check, found, invalidField, notFound } from '../../kernel/base/errors.j
 import { type Context, validId } from '../../kernel/context/context.js';
 import type { RowOf } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
-import type { Changes } from '../../kernel/events/facts.js';
+import type { Changes } from '../../kernel/events/changes.js';
 import { getRow, listRows } from '../../kernel/lists/list.js';
-import { concluded } from '../../kernel/operations/concluded.js';
+import { inFinalTransaction } from '../../kernel/operations/detached.js';
 import { actingForForm } from '../auth/auth.acting.js';
-import { followsContact } from '../contacts/contact.merged.js';
+import { followsContact } from '../contacts/contact.followMerge.js';
 import { contactOf, type Lead, leadOf } from './form.contact.js';
 import { type FormRow, getForm, openForms, readForm } from './form.service.js';
 import { consentOf } from './form.settings.js';
@@ -81,7 +81,7 @@ export async function submitForm(ctx: Context, id: string, input: SubmitFormInpu
     thankYouMessage,
   });
   if (isTrapped(input)) return answer({ id: clock.id(), contactId: lead ? clock.id() : null });
-  return concluded(acting, async (inside) => answer(await keep(inside, { formId: form.id, values, consent, lead, input })));
+  return inFinalTransaction(acting, async (inside) => answer(await keep(inside, { formId: form.id, values, consent, lead, input })));
 }
 
 async function keep(ctx: Context, { formId, values, consent, lead, input }: Filled): Promise<SubmissionRow> {

@@ -5,7 +5,7 @@ import type { Context } from '../../kernel/context/context.js';
 import { Reads } from '../../kernel/lists/reads.js';
 import { IdArg, Listing } from '../../kernel/model/connection.js';
 import { In } from '../../kernel/model/fields.js';
-import { Holds } from '../../kernel/model/recordMarks.js';
+import { MaxItems } from '../../kernel/model/recordMarks.js';
 import { Detached } from '../../kernel/operations/operation.js';
 import {
   CreateImportInput,
@@ -58,7 +58,7 @@ export class ImportResolver {
   }
 
   @FieldResolver(() => [ImportPreview], { description: 'How its first five rows are read' })
-  @Holds(5)
+  @MaxItems(5)
   preview(@Ctx() ctx: Context, @Root() { id }: Import) {
     return imports.importPreviewLoader(ctx).load(id);
   }

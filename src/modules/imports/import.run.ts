@@ -5,7 +5,7 @@ import type { Context, JobHandler } from '../../kernel/context/context.js';
 import { instant, integer, json, nullable, text, uuid, word } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { changesBetween } from '../../kernel/events/facts.js';
+import { changesBetween } from '../../kernel/events/changes.js';
 import { isUuid } from '../../kernel/model/checks.js';
 import { forEachRecord, type Outcome } from '../../kernel/operations/forEachRecord.js';
 import { contactAtAddress } from '../contacts/contact.match.js';

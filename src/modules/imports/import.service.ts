@@ -6,7 +6,7 @@ import { instant, integer, json, listOf, nullable, type RowOf, text, uuid, word 
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { listRows } from '../../kernel/lists/list.js';
-import { concluded, note, noted } from '../../kernel/operations/concluded.js';
+import { inFinalTransaction, readProgress, saveProgress } from '../../kernel/operations/detached.js';
 import { loader } from '../../kernel/operations/loader.js';
 import { rowsByIds } from '../../kernel/operations/rowsByIds.js';
 import { shapeOf } from '../../kernel/tables/modelRow.js';
@@ -103,15 +103,15 @@ export async function createImport(ctx: Context, input: CreateImportInput): Prom
   const counts = { totalRows: 0, processedRows: 0, createdCount: 0, updatedCount: 0, errorCount: 0 };
   const given = { id: input.id, name: input.name ?? null, status: 'pending', error: null, mode, matchOn, mapping, ...counts };
   const { id } = await ctx.transaction(async (inside) => {
-    const [{ until }] = (await inside.rows(forgetUnfinished, { id: noted<Begun>(ctx)?.id ?? null })) as [{ until: Date }];
+    const [{ until }] = (await inside.rows(forgetUnfinished, { id: readProgress<Begun>(ctx)?.id ?? null })) as [{ until: Date }];
     const begun = inside.insert('Import', { ...given, createdBy: ctx.caller.userId, leasedUntil: until });
-    await note(inside, { id: begun.id } satisfies Begun);
+    await saveProgress(inside, { id: begun.id } satisfies Begun);
     return begun;
   });
   try {
     await keepRows(ctx, id, rows);
     const unreadable = rows.filter(({ error }) => error).length;
-    return await concluded(ctx, async (inside) => {
+    return await inFinalTransaction(ctx, async (inside) => {
       const [record] = await inside.rows(complete, { id, rows: rows.length, unreadable });
       await inside.emit({ name: 'import.created', record: found(record, 'Import') });
       return record!;

@@ -6,7 +6,7 @@ import { findRow, listRows } from '../../kernel/lists/list.js';
 import { checkInstant } from '../../kernel/model/checks.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { mostPayments, Payment, type PaymentList, type RecordPaymentInput } from './invoice.model.js';
-import { emitInvoice, getInvoice, lockInvoice, settled } from './invoice.service.js';
+import { emitInvoice, getInvoice, lockInvoice, markPaidIfCovered } from './invoice.service.js';
 import { paymentTable } from './invoice.table.js';
 
 /** One payment, or null. */
@@ -50,7 +50,7 @@ export async function recordPayment(ctx: Context, id: string, { paidAt, ...input
   }) as Payment;
   const amountPaid = exact(before.amountPaid).plus(exact(amount)).toFixed(2);
   const credited = { ...ctx.update('Invoice', before, { amountPaid }), payments: [...before.payments, payment] };
-  const invoice = settled(ctx, credited);
+  const invoice = markPaidIfCovered(ctx, credited);
   await emitInvoice(ctx, invoice, before);
   await ctx.emit({ name: 'payment.created', record: payment, contactId: invoice.contactId, dealId: invoice.dealId });
   return { payment, invoice };

@@ -2,8 +2,8 @@ import type { Context } from '../../kernel/context/context.js';
 import { instant, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import type { Fact } from '../../kernel/events/facts.js';
-import { mergedInto } from '../contacts/contact.merged.js';
+import type { DomainEvent } from '../../kernel/events/changes.js';
+import { mergedInto } from '../contacts/contact.followMerge.js';
 import { emitInvoice, readInvoices } from './invoice.service.js';
 
 const follow = statement({
@@ -16,8 +16,8 @@ const follow = statement({
 });
 
 /** Contract POST /contacts/merge: the invoices are to the contact that is kept. */
-export async function onContactDeleted(ctx: Context, fact: Fact): Promise<void> {
-  const [from, to] = [fact.record.id, mergedInto(fact)];
+export async function onContactDeleted(ctx: Context, event: DomainEvent): Promise<void> {
+  const [from, to] = [event.record.id, mergedInto(event)];
   if (!to) return;
   const ids = (await ctx.rows(follow, { from, to, now: ctx.now() })).map(({ id }) => id);
   const invoices = ids.length > 0 ? await readInvoices(ctx, ids) : [];

@@ -4,7 +4,7 @@ import type { Context } from '../../kernel/context/context.js';
 import { Reads } from '../../kernel/lists/reads.js';
 import { IdArg, Listing } from '../../kernel/model/connection.js';
 import { In } from '../../kernel/model/fields.js';
-import { Holds } from '../../kernel/model/recordMarks.js';
+import { MaxItems } from '../../kernel/model/recordMarks.js';
 import {
   CreateInvoiceInput,
   Invoice,
@@ -44,7 +44,7 @@ export class InvoiceResolver {
   }
 
   @Query(() => [Payment], { nullable: true, description: 'The payments of an invoice, in the order in which they were recorded' })
-  @Holds(mostPayments)
+  @MaxItems(mostPayments)
   invoicePayments(@Ctx() ctx: Context, @IdArg() id: string) {
     return listPayments(ctx, id);
   }

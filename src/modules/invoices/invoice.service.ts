@@ -6,7 +6,7 @@ import { type Context, validId } from '../../kernel/context/context.js';
 import { day, listOf, type RowOf, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { type Change, type Changes, changesBetween } from '../../kernel/events/facts.js';
+import { type Change, type Changes, changesBetween } from '../../kernel/events/changes.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { selectsOfNodes } from '../../kernel/model/connection.js';
 import { changedReferences } from '../../kernel/operations/references.js';
@@ -112,7 +112,7 @@ const comparable = (invoice: InvoiceRow) => ({
 const changesOf = (before: InvoiceRow, after: InvoiceRow): Changes => changesBetween(comparable(before), comparable(after), tracked);
 
 /** What else a change of an invoice was. */
-const factsOf = ({ sentAt }: InvoiceRow, before: InvoiceRow, { status, amountPaid }: Changes): Change['also'] => ({
+const specificEventsOf = ({ sentAt }: InvoiceRow, before: InvoiceRow, { status, amountPaid }: Changes): Change['also'] => ({
   ...(amountPaid && { 'invoice.payment_recorded': ['amountPaid'] }),
   ...(sentAt && !before.sentAt && { 'invoice.sent': ['status'] }),
   ...(status?.to === 'overdue' && { 'invoice.overdue': ['status'] }),
@@ -126,7 +126,7 @@ export async function emitInvoice(ctx: Context, invoice: InvoiceRow, before?: In
   const record = { ...invoice, contact: await contactLoader(ctx).maybe(contactId) };
   if (!before) return ctx.emit({ name: 'invoice.created', record, contactId, dealId });
   const changes = changesOf(before, invoice);
-  await ctx.emit({ name: 'invoice.updated', record, changes, also: factsOf(invoice, before, changes), contactId, dealId });
+  await ctx.emit({ name: 'invoice.updated', record, changes, also: specificEventsOf(invoice, before, changes), contactId, dealId });
 }
 
 /**
@@ -156,13 +156,13 @@ export async function updateInvoice(ctx: Context, id: string, { items, ...input 
     await ctx.db.invoiceItem.deleteMany({ where: { invoiceId: before.id } });
     lines = insertItems(ctx, before.id, items!, amounts);
   }
-  const saved = settled(ctx, { ...ctx.update('Invoice', before, { ...given, ...totals }), items: lines });
+  const saved = markPaidIfCovered(ctx, { ...ctx.update('Invoice', before, { ...given, ...totals }), items: lines });
   await emitInvoice(ctx, saved, before);
   return saved;
 }
 
 /** An invoice whose payments cover its total is paid, one over nothing when it is sent. */
-export function settled(ctx: Context, invoice: InvoiceRow): InvoiceRow {
+export function markPaidIfCovered(ctx: Context, invoice: InvoiceRow): InvoiceRow {
   const paid = exact(invoice.amountPaid);
   // A draft over nothing may still grow.
   if (paid.lt(exact(invoice.total)) || (paid.isZero() && invoice.status === 'draft')) return invoice;
@@ -174,7 +174,7 @@ export async function sendInvoice(ctx: Context, id: string): Promise<InvoiceRow>
   const before = await lockInvoice(ctx, id);
   if (before.status === 'sent' || before.status === 'overdue') return before;
   check(before.status === 'draft', () => conflict('status', `is ${before.status}`));
-  const saved = settled(ctx, ctx.update('Invoice', before, { status: 'sent', sentAt: ctx.now() }));
+  const saved = markPaidIfCovered(ctx, ctx.update('Invoice', before, { status: 'sent', sentAt: ctx.now() }));
   await emitInvoice(ctx, saved, before);
   return saved;
 }

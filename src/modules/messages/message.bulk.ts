@@ -31,7 +31,7 @@ export async function sendEmails(ctx: Context, input: SendEmailsInput): Promise<
   const results: SendResult[] = [];
   let filled = 0;
   for (const [i, contact] of contacts.entries()) {
-    await ctx.spillFacts({ above: muchWaiting });
+    await ctx.spillEvents({ above: muchWaiting });
     filled += input.body.length + (input.bodyHtml?.length ?? 0);
     if (filled > inOneTurn) {
       await nextTurn();

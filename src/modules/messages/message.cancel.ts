@@ -6,10 +6,10 @@ import { emitMessage } from './message.service.js';
 import { messageTable } from './message.table.js';
 
 /** A message that was taken back, and what it was. */
-export const takenBack = { ...messageTable.shape, wasStatus: text };
+export const cancelledMessage = { ...messageTable.shape, wasStatus: text };
 
 /** Takes back what waits to be sent, of messages under the alias `m`. */
-export const takingBack = ({ account, which, error, now }: { account: Sql; which: Sql; error: Sql; now: Sql }) => sql`
+export const cancelSql = ({ account, which, error, now }: { account: Sql; which: Sql; error: Sql; now: Sql }) => sql`
   with waiting as (
     select m.id, m.status from messages m where m.account_id = ${account} and m.status in ('scheduled', 'queued') and ${which}
     order by m.id for update)
@@ -17,8 +17,8 @@ export const takingBack = ({ account, which, error, now }: { account: Sql; which
   from waiting w where t.account_id = ${account} and t.id = w.id returning ${messageTable.columns}, w.status as "wasStatus"`;
 
 /** Tells of messages that were taken back. */
-export async function tellTakenBack(ctx: Context, messages: RowOf<typeof takenBack>[]): Promise<void> {
-  const tell = ({ wasStatus, ...message }: RowOf<typeof takenBack>) =>
+export async function tellCancelled(ctx: Context, messages: RowOf<typeof cancelledMessage>[]): Promise<void> {
+  const tell = ({ wasStatus, ...message }: RowOf<typeof cancelledMessage>) =>
     emitMessage(ctx, 'updated', message, { status: { from: wasStatus, to: 'cancelled' } });
   await Promise.all(messages.map(tell));
 }
@@ -26,11 +26,11 @@ export async function tellTakenBack(ctx: Context, messages: RowOf<typeof takenBa
 const ofContacts = statement({
   name: 'cancelMessagesOfContacts',
   takes: { ids: listOf(uuid), error: text, now: instant },
-  row: takenBack,
+  row: cancelledMessage,
   changes: true,
-  text: ({ account, ids, error, now }) => takingBack({ account, which: sql`m.contact_id = any(${ids})`, error, now }),
+  text: ({ account, ids, error, now }) => cancelSql({ account, which: sql`m.contact_id = any(${ids})`, error, now }),
 });
 
 /** Takes back what waits to be sent to a contact. */
 export const cancelOfContact = async (ctx: Context, contact: string, error: string): Promise<void> =>
-  tellTakenBack(ctx, await ctx.rows(ofContacts, { ids: [contact], error, now: ctx.now() }));
+  tellCancelled(ctx, await ctx.rows(ofContacts, { ids: [contact], error, now: ctx.now() }));

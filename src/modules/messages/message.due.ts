@@ -3,10 +3,10 @@ import { type Context, forChangeAsRead } from '../../kernel/context/context.js';
 import { flag, integer, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import { emptySql, type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { changesBetween } from '../../kernel/events/facts.js';
-import { transacted } from '../../kernel/operations/transacted.js';
+import { changesBetween } from '../../kernel/events/changes.js';
+import { inOwnTransaction } from '../../kernel/operations/ownTransaction.js';
 import { isMailRefused, textRefusals } from '../contacts/contact.optOut.js';
-import { contacted, emitMessage, type MessageRow, messageRows } from './message.service.js';
+import { emitMessage, type MessageRow, messageRows, touchLastContacted } from './message.service.js';
 import { messageRow } from './message.table.js';
 
 const second = 1000;
@@ -40,7 +40,7 @@ const sending = {
   optedOutEmail: flag,
   optedOutSms: flag,
   landline: nullable(text),
-  isHeld: flag,
+  isPaused: flag,
   isPlanned: flag,
   ownsSender: nullable(flag),
 };
@@ -53,7 +53,7 @@ const sendingOf = (from: Sql, version: Sql, isPlanned: Sql) => sql`
       ${isMailRefused} as "optedOutEmail", ${textRefusals(sql`t.to_number`)},
       (select n.account_id = t.account_id from phone_numbers n where n.number = t.from_number) as "ownsSender",
       exists (select 1 from enrollments e join sequences s on s.account_id = e.account_id and s.id = e.sequence_id
-        where e.account_id = t.account_id and e.id = t.enrollment_id and (not s.is_active or e.status = 'paused')) as "isHeld"
+        where e.account_id = t.account_id and e.id = t.enrollment_id and (not s.is_active or e.status = 'paused')) as "isPaused"
     from ${from} t join contacts c on c.account_id = t.account_id and c.id = t.contact_id`;
 
 const toSend = statement({
@@ -138,14 +138,14 @@ export type Outcome =
 export async function settle(ctx: Context, message: Sending, outcome: Outcome): Promise<MessageRow | null> {
   const { attempt, isPlanned } = message;
   // Again where the database chose it in a deadlock: what a carrier has taken must not be forgotten, or it would be sent again.
-  return transacted(ctx, async (inside) => {
+  return inOwnTransaction(ctx, async (inside) => {
     const before = await forChangeAsRead(inside, messageRows, message);
     const isOurs =
       ['queued', 'scheduled', 'sending'].includes(before.status) || (outcome.kind === 'sent' && hasGoneAllTheSame(before, outcome));
     if (before.attempt !== attempt || !isOurs) return null;
     const after = { ...inside.update('Message', before, { ...settled(inside, before, { outcome, isPlanned }), leasedUntil: null }) };
     const changes = changesBetween(before, after, ['status', 'error', 'sentAt', 'providerId', 'fromEmail', 'toEmail', 'fromNumber']);
-    if (outcome.kind === 'sent') contacted(inside, after);
+    if (outcome.kind === 'sent') touchLastContacted(inside, after);
     if (Object.keys(changes).length > 0) await emitMessage(inside, 'updated', after, changes, outcome.kind === 'sent');
     return after;
   });

@@ -3,17 +3,17 @@ import { withChanges } from '../../kernel/base/objects.js';
 import { storable } from '../../kernel/base/unicode.js';
 import type { Context } from '../../kernel/context/context.js';
 import { isEmail } from '../../kernel/model/checks.js';
-import { transacted } from '../../kernel/operations/transacted.js';
+import { inOwnTransaction } from '../../kernel/operations/ownTransaction.js';
 import { type Email, MailLeft, MailRefused } from '../../vendors/email/email.js';
 import { checkMayMail } from '../auth/auth.verification.js';
 import { contactsRefusingMail, type EmailRefusal, emailRefusal } from '../contacts/contact.optOut.js';
 import { getContact, requireContact } from '../contacts/contact.service.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { oneLine } from '../templates/template.mergeFields.js';
-import { actionOf, freeAction, type RequestAction } from './message.action.js';
 import { headStart, messageToSend, type Outcome, type Sending, settle, takeMessage } from './message.due.js';
 import { park } from './message.hold.js';
 import type { SendEmailInput } from './message.model.js';
+import { effectOf, type RequestEffect, releaseKey } from './message.requestKey.js';
 import { blankMessage, emitMessage, getMessage, type MessageRow } from './message.service.js';
 import { tokenOf } from './message.token.js';
 import { tracked } from './message.tracking.js';
@@ -42,20 +42,20 @@ function whenToGo(ctx: Context, scheduledAt: Date | null | undefined): Date | nu
  * outside of any transaction. A mail that the server does not take for now is queued, and tried again by itself.
  */
 export async function sendEmail(ctx: Context, input: SendEmailInput): Promise<MessageRow> {
-  const action = await actionOf(ctx, 'email', input);
-  const { id, scheduledAt } = action.known ?? (await keepFirst(ctx, input, action));
+  const effect = await effectOf(ctx, 'email', input);
+  const { id, scheduledAt } = effect.known ?? (await keepFirst(ctx, input, effect));
   if (scheduledAt) return getMessage(ctx, id);
   const taken = await takeMessage(ctx, id);
   return (taken && (await deliverEmail(ctx, taken))) ?? getMessage(ctx, id);
 }
 
 /** Keeps a mail to a contact, as what its request is known by. */
-async function keepFirst(ctx: Context, input: SendEmailInput, action: RequestAction): Promise<MessageRow> {
+async function keepFirst(ctx: Context, input: SendEmailInput, effect: RequestEffect): Promise<MessageRow> {
   const { contactId, subject, body, bodyHtml = null } = input;
   const scheduledAt = whenToGo(ctx, input.scheduledAt);
   await checkMayMail(ctx);
-  return transacted(ctx, async (inside) => {
-    await freeAction(inside, action);
+  return inOwnTransaction(ctx, async (inside) => {
+    await releaseKey(inside, effect);
     // In one statement.
     const [contact, refusing] = await Promise.all([
       getContact(inside, contactId).catch(() => {
@@ -75,7 +75,7 @@ async function keepFirst(ctx: Context, input: SendEmailInput, action: RequestAct
       bodyHtml,
       scheduledAt,
       toEmail: contact.email,
-      actionKey: action.key,
+      actionKey: effect.key,
     });
   });
 }
@@ -122,8 +122,8 @@ export async function keepEmail(ctx: Context, { isDue, ...given }: Kept): Promis
  * is paused, or whose sequence is inactive, waits for it. What became of it, or null where it waits or another outcome stands.
  */
 export async function deliverEmail(ctx: Context, message: Sending): Promise<MessageRow | null> {
-  if (message.isHeld && (await park(ctx, message))) return null;
-  const outcome = await sent(ctx, message);
+  if (message.isPaused && (await park(ctx, message))) return null;
+  const outcome = await attemptToSend(ctx, message);
   return outcome ? settle(ctx, message, outcome) : null;
 }
 
@@ -134,7 +134,7 @@ function hindrance(message: Sending): Outcome | undefined {
   return refusal ? { kind: 'failed', error: refusal } : undefined;
 }
 
-async function sent(ctx: Context, message: Sending): Promise<Outcome | undefined> {
+async function attemptToSend(ctx: Context, message: Sending): Promise<Outcome | undefined> {
   let left = hindrance(message);
   if (left) return left;
   const mail = mailOf(ctx, message);
@@ -142,7 +142,7 @@ async function sent(ctx: Context, message: Sending): Promise<Outcome | undefined
     // Its reader may have opted out since, its enrollment been paused, or the mail be taken back.
     const now = await messageToSend(ctx, message.id, message.attempt);
     left = now && hindrance(now);
-    return now !== undefined && !now.isHeld && !left;
+    return now !== undefined && !now.isPaused && !left;
   };
   try {
     const { id, from } = await ctx.app.vendors.email.send({ ...mail, mayGo });

@@ -6,7 +6,7 @@ import { instant, integer, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { toE164 } from '../../kernel/model/checks.js';
-import { keptOnce, transacted } from '../../kernel/operations/transacted.js';
+import { inOwnTransaction, keptOnce } from '../../kernel/operations/ownTransaction.js';
 import { LineRefused, type LineReply } from '../../vendors/line/line.js';
 import { budgetOf, type ConnectionRow, findConnection, keyOf } from '../vendorLine/vendorLine.service.js';
 import { reserve } from './message.line.js';
@@ -86,5 +86,5 @@ async function keep(ctx: Context, { connection, attempt }: Polling, reply: LineR
     ctx.app.log.warn({ account: ctx.caller.account.id, reply: providerId, err: error }, 'a reply on a vendor line cannot be kept');
     return undefined;
   });
-  return stored ?? transacted(ctx, moveOn);
+  return stored ?? inOwnTransaction(ctx, moveOn);
 }

@@ -2,10 +2,10 @@ import type { Context } from '../../kernel/context/context.js';
 import { instant, listOf, nullable, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import type { Fact } from '../../kernel/events/facts.js';
+import type { DomainEvent } from '../../kernel/events/changes.js';
 import { batched } from '../../kernel/operations/loader.js';
 import { relinks } from '../../kernel/operations/relink.js';
-import { mergedInto } from '../contacts/contact.merged.js';
+import { mergedInto } from '../contacts/contact.followMerge.js';
 import { cancelOfContact } from './message.cancel.js';
 import { emitMessage } from './message.service.js';
 import { bytesOfMessage, messageTable } from './message.table.js';
@@ -20,10 +20,10 @@ const followContact = relinks(
 );
 
 /** Contract DELETE /contacts/{id}: what waits to be sent is cancelled. Merged: the messages are those of the contact that is kept. */
-export async function onContactDeleted(ctx: Context, fact: Fact): Promise<void> {
-  const kept = mergedInto(fact);
-  if (kept) await followContact(ctx, fact.record.id, kept);
-  else await cancelOfContact(ctx, fact.record.id, 'contact_deleted');
+export async function onContactDeleted(ctx: Context, event: DomainEvent): Promise<void> {
+  const kept = mergedInto(event);
+  if (kept) await followContact(ctx, event.record.id, kept);
+  else await cancelOfContact(ctx, event.record.id, 'contact_deleted');
 }
 
 const readdressing = statement({
@@ -62,7 +62,7 @@ const withoutNumber = statement({
  * A text that waits for its first way out goes to the number that its contact has by then, as a mail does to the address; also where the
  * contact had none in between.
  */
-export async function onContactUpdated(ctx: Context, { record, changes }: Fact): Promise<void> {
+export async function onContactUpdated(ctx: Context, { record, changes }: DomainEvent): Promise<void> {
   if (!changes?.phone) return;
   const { from, to } = changes.phone;
   // Somebody gets a first number far more often than one again.

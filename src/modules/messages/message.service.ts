@@ -2,7 +2,7 @@ import { check, invalidChoice, invalidField, notFound } from '../../kernel/base/
 import { defined, withChanges } from '../../kernel/base/objects.js';
 import type { Context } from '../../kernel/context/context.js';
 import { emptyRow, type RowOf } from '../../kernel/database/kinds.js';
-import type { Changes } from '../../kernel/events/facts.js';
+import type { Changes } from '../../kernel/events/changes.js';
 import { findRow, getRow, listRows } from '../../kernel/lists/list.js';
 import { isEmail } from '../../kernel/model/checks.js';
 import { checkReferences, type ReferenceKinds } from '../../kernel/operations/references.js';
@@ -90,7 +90,7 @@ export async function createMessage(ctx: Context, input: CreateMessageInput): Pr
   const author = direction === 'outbound' ? ctx.caller.userId : null;
   const message: MessageRow = ctx.insert('Message', withChanges(blankMessage, { ...defined(input), ...times, status, userId: author }));
   // Before it is told: what hears of it may have it written.
-  if (hasGone) contacted(ctx, message);
+  if (hasGone) touchLastContacted(ctx, message);
   if (score) ctx.touch('Contact', input.contactId, score);
   await emitMessage(ctx, 'created', message);
   return message;
@@ -102,19 +102,19 @@ export async function countInbound(ctx: Context, contactId: string): Promise<voi
 }
 
 /** Keeps when a contact was last written to. */
-export function contacted(ctx: Context, { contactId, sentAt }: Pick<MessageRow, 'contactId' | 'sentAt'>): void {
+export function touchLastContacted(ctx: Context, { contactId, sentAt }: Pick<MessageRow, 'contactId' | 'sentAt'>): void {
   ctx.touch('Contact', contactId, { lastContactedAt: sentAt ?? ctx.now(), lastActivityAt: sentAt ?? ctx.now() });
 }
 
 /** Tells of a change of a message; besides, that it was received or that a carrier took it, where that is what happened. */
 export function emitMessage(
   ctx: Context,
-  fact: 'created' | 'updated',
+  event: 'created' | 'updated',
   message: MessageRow,
   changes?: Changes,
   isTaken = false,
 ): Promise<void> {
-  const isReceived = fact === 'created' && message.direction === 'inbound';
+  const isReceived = event === 'created' && message.direction === 'inbound';
   const also = { ...(isTaken && { 'message.sent': ['status', 'sentAt'] }), ...(isReceived && { 'message.received': [] }) };
-  return ctx.emit({ name: `message.${fact}`, record: message, changes, also, contactId: message.contactId });
+  return ctx.emit({ name: `message.${event}`, record: message, changes, also, contactId: message.contactId });
 }

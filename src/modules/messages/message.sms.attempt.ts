@@ -1,5 +1,5 @@
 import type { Context } from '../../kernel/context/context.js';
-import { transacted } from '../../kernel/operations/transacted.js';
+import { inOwnTransaction } from '../../kernel/operations/ownTransaction.js';
 import { type Sms, SmsRefused, SmsUnconfirmed } from '../../vendors/sms/sms.js';
 import { markLandline, optOutRecipient } from '../contacts/contact.optOut.js';
 import { beginToSend, type Outcome, type Sending, settle } from './message.due.js';
@@ -43,10 +43,10 @@ export const attemptSms = (ctx: Context, taken: Sending): Promise<MessageRow | n
  * unknown.
  */
 async function attempt(ctx: Context, message: Sending, mayBeSent: boolean): Promise<MessageRow | null> {
-  const outcome = await sent(ctx, message, mayBeSent || message.error === 'unconfirmed');
+  const outcome = await attemptToSend(ctx, message, mayBeSent || message.error === 'unconfirmed');
   const settled = await settle(ctx, message, outcome);
   const refusal = outcome.kind === 'failed' ? outcome.error : outcome.kind === 'unconfirmed' ? outcome.refusal : undefined;
-  if (refusal) await transacted(ctx, (inside) => markRecipient(inside, settled ?? message, refusal));
+  if (refusal) await inOwnTransaction(ctx, (inside) => markRecipient(inside, settled ?? message, refusal));
   return settled;
 }
 
@@ -56,7 +56,7 @@ function isSenderOurs({ app }: Context, { transport, ownsSender, fromNumber }: S
   return transport === 'vendor_line' || (ownsSender ?? (takesAnyNumber || fromNumber === from));
 }
 
-async function sent(ctx: Context, message: Sending, mayBeSent: boolean): Promise<Outcome> {
+async function attemptToSend(ctx: Context, message: Sending, mayBeSent: boolean): Promise<Outcome> {
   if (message.isGone && !mayBeSent) return { kind: 'cancelled', error: 'contact_deleted' };
   const { toNumber: phone, doNotContact, optedOutSms, landline } = message;
   const refusal = isSenderOurs(ctx, message) ? smsRefusal({ phone, doNotContact, optedOutSms, landline }) : 'number_released';

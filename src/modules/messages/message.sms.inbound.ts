@@ -5,16 +5,16 @@ import type { Context } from '../../kernel/context/context.js';
 import { uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { changesBetween } from '../../kernel/events/facts.js';
+import { changesBetween } from '../../kernel/events/changes.js';
 import { isE164, isUuid } from '../../kernel/model/checks.js';
 import type { CallbackRequest } from '../../kernel/module/module.js';
 import type { RawReply } from '../../kernel/module/routes.js';
-import { keptOnce, transacted } from '../../kernel/operations/transacted.js';
+import { inOwnTransaction, keptOnce } from '../../kernel/operations/ownTransaction.js';
 import { refusalOf } from '../../vendors/sms/sms.js';
 import { actingForAccount, actingForNumber } from '../auth/auth.acting.js';
 import { optOutNumber } from '../contacts/contact.optOut.js';
 import { genuine } from '../numbers/number.notice.js';
-import { blankMessage, contacted, countInbound, emitMessage, type MessageRow, messageRows, noText } from './message.service.js';
+import { blankMessage, countInbound, emitMessage, type MessageRow, messageRows, noText, touchLastContacted } from './message.service.js';
 import { markRecipient } from './message.sms.attempt.js';
 import { writerOf } from './message.sms.writer.js';
 
@@ -166,7 +166,7 @@ export async function takeReport(ctx: Context, request: CallbackRequest): Promis
   const [message] = acting ? await acting.rows(reported, { id }) : [];
   if (!acting || !message) return noted;
   const error = status === 'failed' ? refusalOf(Number(form.ErrorCode)) : null;
-  await transacted(acting, (inside) => advance(inside, id, { status, error, providerId: form.MessageSid ?? null }));
+  await inOwnTransaction(acting, (inside) => advance(inside, id, { status, error, providerId: form.MessageSid ?? null }));
   return noted;
 }
 
@@ -205,7 +205,7 @@ async function advance(ctx: Context, id: string, report: Report): Promise<void> 
   const providerId = first.providerId ?? second.providerId;
   const message = ctx.update('Message', before, { status, error, ...times, providerId, dueAt: null });
   const isTakenNow = before.sentAt === null && status !== 'failed';
-  if (isTakenNow) contacted(ctx, message);
+  if (isTakenNow) touchLastContacted(ctx, message);
   const changes = changesBetween(before, message, ['status', 'error', 'sentAt', 'deliveredAt', 'providerId']);
   await emitMessage(ctx, 'updated', message, changes, isTakenNow);
   if (error) await markRecipient(ctx, before, error);

@@ -8,14 +8,14 @@ import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { isE164, toE164 } from '../../kernel/model/checks.js';
 import { stayOpen } from '../../kernel/operations/idempotency.js';
-import { retried } from '../../kernel/operations/transacted.js';
+import { withRetries } from '../../kernel/operations/ownTransaction.js';
 import { recipientOfText } from '../contacts/contact.optOut.js';
 import { type ContactRow, getContact, requireContact } from '../contacts/contact.service.js';
 import { isClaimed, type NumberRow, numbersOf } from '../numbers/number.service.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { lineOfCaller } from '../vendorLine/vendorLine.service.js';
-import { actionOf, freeAction, type RequestAction } from './message.action.js';
 import { headStart, takingToSend } from './message.due.js';
+import { effectOf, type RequestEffect, releaseKey } from './message.requestKey.js';
 import { blankMessage, emitMessage, getMessage, type MessageRow } from './message.service.js';
 import { attemptSms, smsRefusal } from './message.sms.attempt.js';
 import type { SendSmsInput } from './message.sms.model.js';
@@ -98,7 +98,7 @@ async function again(ctx: Context, input: SendSmsInput, key: string): Promise<Me
 }
 
 /** Goes on with what a request under the same `Idempotency-Key` has kept, unless that is settled. */
-async function goOn(ctx: Context, { known }: RequestAction): Promise<MessageRow | undefined> {
+async function goOn(ctx: Context, { known }: RequestEffect): Promise<MessageRow | undefined> {
   const message = known && (await getMessage(ctx, known.id));
   return message && isOpen(message) ? attempt(ctx, message.id) : message;
 }
@@ -179,19 +179,19 @@ async function recipient(ctx: Context, input: SendSmsInput): Promise<{ contact: 
 export async function sendSms(ctx: Context, input: SendSmsInput): Promise<MessageRow> {
   checkShape(input);
   const { idempotencyKey: key } = input;
-  const action = key ? {} : await actionOf(ctx, 'sms', input);
-  const known = await (key ? again(ctx, input, key) : goOn(ctx, action));
-  const message = known ?? (await attempt(ctx, (await keepFirst(ctx, input, action)).id));
+  const effect = key ? {} : await effectOf(ctx, 'sms', input);
+  const known = await (key ? again(ctx, input, key) : goOn(ctx, effect));
+  const message = known ?? (await attempt(ctx, (await keepFirst(ctx, input, effect)).id));
   if (isOpen(message)) stayOpen(ctx);
   return message;
 }
 
-function keepFirst(ctx: Context, input: SendSmsInput, action: RequestAction): Promise<MessageRow> {
-  return retried(async () => {
+function keepFirst(ctx: Context, input: SendSmsInput, effect: RequestEffect): Promise<MessageRow> {
+  return withRetries(async () => {
     // In one statement.
     const [{ contact, to }, ours] = await Promise.all([recipient(ctx, input), isOfLine(input) ? [] : numbersOf(ctx)]);
     const sender = await senderOf(ctx, input, ours);
-    return keep(ctx, { ...input, contactId: contact.id }, { ...sender, toNumber: to, action });
+    return keep(ctx, { ...input, contactId: contact.id }, { ...sender, toNumber: to, effect });
   });
 }
 
@@ -204,7 +204,7 @@ interface Sender {
 
 interface Way extends Sender {
   toNumber: string;
-  action: RequestAction;
+  effect: RequestEffect;
 }
 
 /** What the server keeps of a message in its metadata: a client's member of such a name says nothing of it. */
@@ -214,14 +214,14 @@ const ofTheClient = (metadata: object | null) =>
   Object.fromEntries(Object.entries(metadata ?? {}).filter(([name]) => !ofTheServer.has(name)));
 
 /** Keeps a text message that is to be sent by this request. Of two with one key, one is in progress. */
-async function keep(ctx: Context, input: SendSmsInput, { provider, fromNumber, toNumber, lineId, action }: Way): Promise<MessageRow> {
+async function keep(ctx: Context, input: SendSmsInput, { provider, fromNumber, toNumber, lineId, effect }: Way): Promise<MessageRow> {
   const { idempotencyKey: key } = input;
   const { contactId, body, metadata = null, whatsappContentSid, whatsappContentVariables } = input;
   const transport = input.transport ?? 'primary';
   const content = whatsappContentSid ? { whatsappContentSid, whatsappContentVariables } : {};
   try {
     return await ctx.transaction(async (inside) => {
-      await freeAction(inside, action);
+      await releaseKey(inside, effect);
       requireContact(inside, contactId);
       const own = {
         id: input.id,
@@ -238,7 +238,7 @@ async function keep(ctx: Context, input: SendSmsInput, { provider, fromNumber, t
           transport === 'primary' ? metadata : { ...ofTheClient(metadata), service: transport, ...(lineId && { lineId }), ...content },
         dueAt: new Date(inside.now().getTime() + headStart),
         ...(key && { idempotencyKey: key, requestHash: hashesOf(inside, input)[0] }),
-        ...(action.key && { actionKey: action.key }),
+        ...(effect.key && { actionKey: effect.key }),
       };
       const message: MessageRow = inside.insert('Message', withChanges(blankMessage, own));
       await emitMessage(inside, 'created', message);
@@ -246,6 +246,6 @@ async function keep(ctx: Context, input: SendSmsInput, { provider, fromNumber, t
     });
   } catch (error) {
     const isOwn = isTaken(error) && fromDatabase(error)?.field === 'id';
-    throw (key || action.key) && isTaken(error) && !isOwn ? inProgress() : error;
+    throw (key || effect.key) && isTaken(error) && !isOwn ? inProgress() : error;
   }
 }

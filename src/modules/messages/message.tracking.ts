@@ -5,10 +5,10 @@ import type { Context } from '../../kernel/context/context.js';
 import type { CallbackRequest } from '../../kernel/module/module.js';
 import { htmlPage } from '../../kernel/module/page.js';
 import type { RawReply } from '../../kernel/module/routes.js';
-import { transacted } from '../../kernel/operations/transacted.js';
+import { inOwnTransaction } from '../../kernel/operations/ownTransaction.js';
 import type { Email } from '../../vendors/email/email.js';
 import { htmlOfText } from './message.html.js';
-import { mark, optOutReader } from './message.reader.js';
+import { mark, optOutReader } from './message.marks.js';
 import { messageAt, type Purpose, tokenOf } from './message.token.js';
 
 /** A link of a mail. */
@@ -73,7 +73,7 @@ const pixel = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBR
 /** GET /e/open/{token}: the pixel of a mail. */
 export async function showPixel(ctx: Context, request: CallbackRequest): Promise<RawReply> {
   const { acting, id } = await opened(ctx, 'open', request);
-  await transacted(acting, (inside) => mark(inside, id, ['openedAt']));
+  await inOwnTransaction(acting, (inside) => mark(inside, id, ['openedAt']));
   return { type: 'image/gif', headers: { 'Cache-Control': 'no-store' }, body: pixel };
 }
 
@@ -82,7 +82,7 @@ export async function followLink(ctx: Context, request: CallbackRequest): Promis
   const { acting, id } = await opened(ctx, 'click', request);
   const to = request.query.to!;
   check(URL.canParse(to), () => notFound('Link'));
-  await transacted(acting, (inside) => mark(inside, id, ['openedAt', 'clickedAt']));
+  await inOwnTransaction(acting, (inside) => mark(inside, id, ['openedAt', 'clickedAt']));
   // As URLs are written: a header takes no other letters.
   return { status: 302, headers: { Location: new URL(to).href, 'Cache-Control': 'no-store' }, body: '' };
 }
@@ -96,6 +96,6 @@ export async function askToUnsubscribe(ctx: Context, request: CallbackRequest): 
 /** POST /e/unsubscribe/{token}: the recipient has opted out of e-mail. Mail programs call it by themselves (RFC 8058). */
 export async function unsubscribe(ctx: Context, request: CallbackRequest): Promise<RawReply> {
   const { acting, id } = await opened(ctx, 'unsubscribe', request);
-  await transacted(acting, (inside) => optOutReader(inside, id));
+  await inOwnTransaction(acting, (inside) => optOutReader(inside, id));
   return htmlPage('Unsubscribed', 'You get no more mails.');
 }

@@ -4,7 +4,7 @@ import type { Context } from '../../kernel/context/context.js';
 import { ReadsNodes } from '../../kernel/lists/printNodes.js';
 import { maxPageSize } from '../../kernel/model/connection.js';
 import { Node } from '../../kernel/model/node.js';
-import { Holds } from '../../kernel/model/recordMarks.js';
+import { MaxItems } from '../../kernel/model/recordMarks.js';
 import * as nodes from './node.service.js';
 
 @Resolver()
@@ -17,7 +17,7 @@ export class NodeResolver {
   }
 
   @Query(() => [Node], { nullable: 'items', description: 'Records by their ids, in their order; null for each that is not found' })
-  @Holds(maxPageSize)
+  @MaxItems(maxPageSize)
   @ReadsNodes()
   nodes(@Ctx() ctx: Context, @Arg('ids', () => [ID], { description: `The records' ids, at most ${maxPageSize}` }) ids: string[]) {
     return nodes.getNodes(ctx, ids);

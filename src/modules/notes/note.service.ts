@@ -1,11 +1,11 @@
 import type { Context } from '../../kernel/context/context.js';
 import type { RowOf } from '../../kernel/database/kinds.js';
-import { type Changes, changesBetween } from '../../kernel/events/facts.js';
+import { type Changes, changesBetween } from '../../kernel/events/changes.js';
 import { getRow, listRows } from '../../kernel/lists/list.js';
 import { deleted } from '../../kernel/model/removal.js';
 import { checkReferences } from '../../kernel/operations/references.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
-import { followsContact } from '../contacts/contact.merged.js';
+import { followsContact } from '../contacts/contact.followMerge.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import type { CreateNoteInput, NoteList, UpdateNoteInput } from './note.model.js';
 import { noteTable } from './note.table.js';
@@ -57,7 +57,7 @@ export const onContactDeleted = followsContact({
 });
 
 /** Tells of a change of a note, of itself and of whom and what it is about. */
-function emitNote(ctx: Context, fact: 'created' | 'updated' | 'deleted', note: NoteRow, changes?: Changes): Promise<void> {
+function emitNote(ctx: Context, event: 'created' | 'updated' | 'deleted', note: NoteRow, changes?: Changes): Promise<void> {
   const { contactId, dealId } = note;
-  return ctx.emit({ name: `note.${fact}`, record: note, changes, contactId, dealId });
+  return ctx.emit({ name: `note.${event}`, record: note, changes, contactId, dealId });
 }

@@ -4,7 +4,7 @@ import type { Context } from '../../kernel/context/context.js';
 import { Reads } from '../../kernel/lists/reads.js';
 import { IdArg, Listing } from '../../kernel/model/connection.js';
 import { In } from '../../kernel/model/fields.js';
-import { Holds } from '../../kernel/model/recordMarks.js';
+import { MaxItems } from '../../kernel/model/recordMarks.js';
 import { Deleted } from '../../kernel/model/removal.js';
 import { Detached } from '../../kernel/operations/operation.js';
 import { AvailableNumber, ClaimNumberInput, PhoneNumber, PhoneNumberConnection, PhoneNumberList } from './number.model.js';
@@ -22,7 +22,7 @@ export class NumberResolver {
   }
 
   @Query(() => [AvailableNumber], { description: 'Numbers of the vendor that no workspace has claimed' })
-  @Holds(1000)
+  @MaxItems(1000)
   availablePhoneNumbers(@Ctx() ctx: Context) {
     return numbers.availableNumbers(ctx);
   }

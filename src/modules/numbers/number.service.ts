@@ -5,7 +5,7 @@ import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { findRow, listRows } from '../../kernel/lists/list.js';
 import { deleted } from '../../kernel/model/removal.js';
-import { concluded } from '../../kernel/operations/concluded.js';
+import { inFinalTransaction } from '../../kernel/operations/detached.js';
 import type { VendorNumber } from '../../vendors/sms/sms.js';
 import type { VoiceConfig } from '../../vendors/sms/voice.js';
 import { checkTrial } from '../plans/plan.limits.js';
@@ -72,7 +72,7 @@ export async function claimNumber(ctx: Context, { number, label = null }: ClaimN
   const offered = await numberOfVendor(ctx, number);
   if (!offered) throw invalidField('number', 'not_found', 'is no number of the vendor');
   checkTrial(ctx);
-  return concluded(ctx, (inside) => claimForWorkspace(inside, offered, { label }));
+  return inFinalTransaction(ctx, (inside) => claimForWorkspace(inside, offered, { label }));
 }
 
 /** Claims a number that the vendor has for us for the workspace, in this unit of work; 409 where it is claimed, by whomever. */

@@ -4,7 +4,7 @@ import type { Context } from '../../kernel/context/context.js';
 import { Reads } from '../../kernel/lists/reads.js';
 import { IdArg, Listing } from '../../kernel/model/connection.js';
 import { In } from '../../kernel/model/fields.js';
-import { Holds } from '../../kernel/model/recordMarks.js';
+import { MaxItems } from '../../kernel/model/recordMarks.js';
 import { Deleted } from '../../kernel/model/removal.js';
 import { TakesLong } from '../../kernel/operations/operation.js';
 import {
@@ -75,7 +75,7 @@ const OfPipeline = () => Arg('pipelineId', () => ID, { nullable: true, descripti
 @Access({ scope: 'deals' })
 export class StageResolver {
   @Query(() => [Stage], { nullable: true, description: 'The stages of a pipeline, in their order' })
-  @Holds(mostStages)
+  @MaxItems(mostStages)
   stages(@Ctx() ctx: Context, @IdArg('pipelineId') pipelineId: string) {
     return stages.listStages(ctx, pipelineId);
   }

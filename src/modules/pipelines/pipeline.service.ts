@@ -4,7 +4,7 @@ import { inOrder } from '../../kernel/context/loaders.js';
 import { decimal, flag, instant, integer, listOf, type RowOf, records, text, uuid } from '../../kernel/database/kinds.js';
 import { emptySql, type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { type Changes, changesBetween } from '../../kernel/events/facts.js';
+import { type Changes, changesBetween } from '../../kernel/events/changes.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { selectsOfNodes } from '../../kernel/model/connection.js';
 import { deleted } from '../../kernel/model/removal.js';

@@ -3,7 +3,7 @@ import { type Context, validId } from '../../kernel/context/context.js';
 import { instant, integer, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { changesBetween } from '../../kernel/events/facts.js';
+import { changesBetween } from '../../kernel/events/changes.js';
 import { deleted } from '../../kernel/model/removal.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { type CreateStageInput, type DeletedStage, mostStages, type UpdateStageInput } from './pipeline.model.js';

@@ -2,7 +2,7 @@ import { plainAmount } from '../../kernel/base/money.js';
 import { defined } from '../../kernel/base/objects.js';
 import type { Context } from '../../kernel/context/context.js';
 import { emptyRow, type RowOf } from '../../kernel/database/kinds.js';
-import { changesBetween } from '../../kernel/events/facts.js';
+import { changesBetween } from '../../kernel/events/changes.js';
 import { getRow, listRows } from '../../kernel/lists/list.js';
 import { archived } from '../../kernel/model/removal.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';

@@ -4,8 +4,8 @@ import type { DueRow } from '../../kernel/context/registry.js';
 import { flag, integer, listOf, nullable, type RowOf, record, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { changesBetween } from '../../kernel/events/facts.js';
-import { transacted } from '../../kernel/operations/transacted.js';
+import { changesBetween } from '../../kernel/events/changes.js';
+import { inOwnTransaction } from '../../kernel/operations/ownTransaction.js';
 import { type EmailRefusal, emailRefusal, isMailRefused } from '../contacts/contact.optOut.js';
 import { contactTable } from '../contacts/contact.table.js';
 import { keepEmail } from '../messages/message.email.js';
@@ -80,7 +80,7 @@ const holdContact = (ctx: Context, id: string): void => {
  * when it is done, so that whoever lost the lease does nothing.
  */
 export const doStep = (ctx: Context, { id, attempt }: DueRow): Promise<void> =>
-  transacted(ctx, async (inside) => {
+  inOwnTransaction(ctx, async (inside) => {
     holdContact(inside, id);
     const [found] = await inside.toChange(stepRows, [id]);
     if (!found || found.attempt !== attempt || !found.dueAt) return;

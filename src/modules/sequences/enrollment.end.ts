@@ -3,7 +3,7 @@ import { instant, listOf, nullable, text, uuid } from '../../kernel/database/kin
 import { type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { batched } from '../../kernel/operations/loader.js';
-import { takenBack, takingBack, tellTakenBack } from '../messages/message.cancel.js';
+import { cancelledMessage, cancelSql, tellCancelled } from '../messages/message.cancel.js';
 import type { EnrollmentEnd, EnrollmentStatus } from './enrollment.model.js';
 import { emitEnrollment } from './enrollment.service.js';
 import { enrollmentTable } from './enrollment.table.js';
@@ -62,11 +62,11 @@ const ending = statement({
 const cancelling = statement({
   name: 'cancelMessagesOfEnrollments',
   takes: { ...meant, ids: listOf(uuid), error: text, now: instant },
-  row: takenBack,
+  row: cancelledMessage,
   changes: true,
   text: ({ account, ids, error, now, ...which }) => {
     const complete = sql`select e.id from ${enrollmentsWhere({ account, ...which })} and e.status = 'completed'`;
-    return takingBack({ account, which: sql`m.enrollment_id in (select unnest(${ids}) union all ${complete})`, error, now });
+    return cancelSql({ account, which: sql`m.enrollment_id in (select unnest(${ids}) union all ${complete})`, error, now });
   },
 });
 
@@ -89,7 +89,7 @@ export async function endEnrollments(ctx: Context, { contacts, sequences, beside
   const which = { contacts, sequences: sequences ?? null, beside: beside ?? null, flag };
   const ended = await ctx.rows(ending, { ...which, status, reason, now: ctx.now() });
   const cancelled = await ctx.rows(cancelling, { ...which, ids: ended.map(({ id }) => id), error: reason, now: ctx.now() });
-  await tellTakenBack(ctx, cancelled);
+  await tellCancelled(ctx, cancelled);
   const tell = ({ wasStatus, ...enrollment }: (typeof ended)[number]) =>
     emitEnrollment(ctx, 'updated', enrollment, { status: { from: wasStatus, to: status }, endReason: { from: null, to: reason } });
   await Promise.all(ended.map(tell));

@@ -2,7 +2,7 @@ import type { Context } from '../../kernel/context/context.js';
 import { instant, listOf, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { changesBetween } from '../../kernel/events/facts.js';
+import { changesBetween } from '../../kernel/events/changes.js';
 import { changeAll } from '../../kernel/operations/changeAll.js';
 import { unpark } from '../messages/message.hold.js';
 import { emitEnrollment } from './enrollment.service.js';

@@ -1,7 +1,7 @@
 import { check, conflict, notFound } from '../../kernel/base/errors.js';
 import { type Context, validId } from '../../kernel/context/context.js';
 import { sql } from '../../kernel/database/sql.js';
-import { changesBetween } from '../../kernel/events/facts.js';
+import { changesBetween } from '../../kernel/events/changes.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { unpark } from '../messages/message.hold.js';
 import { emitEnrollment } from './enrollment.service.js';

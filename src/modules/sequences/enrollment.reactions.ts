@@ -2,10 +2,10 @@ import type { Context } from '../../kernel/context/context.js';
 import { flag, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import type { Fact } from '../../kernel/events/facts.js';
+import type { DomainEvent } from '../../kernel/events/changes.js';
 import { relinks } from '../../kernel/operations/relink.js';
 import type { AppointmentRow } from '../calendars/calendar.table.js';
-import { mergedInto } from '../contacts/contact.merged.js';
+import { mergedInto } from '../contacts/contact.followMerge.js';
 import { noteReply } from '../messages/message.sequence.js';
 import type { MessageRow } from '../messages/message.service.js';
 import { endEnrollments, endEnrollmentsOf } from './enrollment.end.js';
@@ -23,7 +23,7 @@ const everEnrolled = statement({
 });
 
 /** An answer of a contact, on any channel, ends the enrollments whose sequences say so; by e-mail it is the answer to their last step. */
-export async function onMessageReceived(ctx: Context, { record }: Fact): Promise<void> {
+export async function onMessageReceived(ctx: Context, { record }: DomainEvent): Promise<void> {
   const { contactId, channel, metadata } = record as MessageRow;
   const { automatic, inReplyTo } = (metadata ?? {}) as { automatic?: unknown; inReplyTo?: unknown };
   // Nobody wrote it: out of office.
@@ -38,7 +38,7 @@ export async function onMessageReceived(ctx: Context, { record }: Fact): Promise
 const bounces = ['bounced', 'refused'];
 
 /** A mail of a step that cannot be delivered ends the enrollments of its contact whose sequences say so. */
-export async function onMessageUpdated(ctx: Context, { record, changes }: Fact): Promise<void> {
+export async function onMessageUpdated(ctx: Context, { record, changes }: DomainEvent): Promise<void> {
   const { contactId, enrollmentId, error } = record as MessageRow;
   if (!enrollmentId || changes?.status?.to !== 'failed' || !bounces.includes(error ?? '')) return;
   await endEnrollmentsOf(ctx, `bounced/${contactId}`);
@@ -56,13 +56,13 @@ async function endByFlags(ctx: Context, contact: string, { optedOutEmail, doNotC
 }
 
 /** Ends what a flag ends that a contact was given. */
-export async function onContactUpdated(ctx: Context, { record, changes = {} }: Fact): Promise<void> {
+export async function onContactUpdated(ctx: Context, { record, changes = {} }: DomainEvent): Promise<void> {
   const { optedOutEmail, doNotContact } = changes;
   await endByFlags(ctx, record.id, { optedOutEmail: optedOutEmail?.to === true, doNotContact: doNotContact?.to === true });
 }
 
 /** An appointment with a contact, one that was called off aside, ends the enrollments whose sequences say so. */
-export async function onAppointment(ctx: Context, { record, changes }: Fact): Promise<void> {
+export async function onAppointment(ctx: Context, { record, changes }: DomainEvent): Promise<void> {
   const { contactId, status } = record as AppointmentRow;
   // One that is over meets nobody anew, as when its contact is merged into another.
   const meets = changes ? status === 'scheduled' && (changes.contactId || changes.status) : status !== 'cancelled';
@@ -91,8 +91,8 @@ const flagsOf = statement({
  * Contract DELETE /contacts/{id}: the contact's enrollments end. Merged: the enrollments are those of the contact that is kept, one for a
  * sequence; where both are under way, the kept contact's goes on. Those that it may not be in end, as they would by its flags.
  */
-export async function onContactDeleted(ctx: Context, fact: Fact): Promise<void> {
-  const [contact, kept] = [fact.record.id, mergedInto(fact)];
+export async function onContactDeleted(ctx: Context, event: DomainEvent): Promise<void> {
+  const [contact, kept] = [event.record.id, mergedInto(event)];
   if (!kept) return endEnrollmentsOf(ctx, `contact_deleted/${contact}`);
   await endEnrollments(ctx, { contacts: [contact], beside: kept, reason: 'merged' });
   await followContact(ctx, contact, kept);

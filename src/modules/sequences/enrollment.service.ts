@@ -1,6 +1,6 @@
 import type { Context } from '../../kernel/context/context.js';
 import { sql } from '../../kernel/database/sql.js';
-import type { Changes } from '../../kernel/events/facts.js';
+import type { Changes } from '../../kernel/events/changes.js';
 import { findRow, getRow, listRows } from '../../kernel/lists/list.js';
 import { contactLoader } from '../contacts/contact.service.js';
 import type { EnrollmentList } from './enrollment.model.js';
@@ -21,11 +21,11 @@ export const getEnrollment = (ctx: Context, id: string) => getRow<EnrollmentRow>
 /** Tells of a change of an enrollment, with whom it is of. */
 export async function emitEnrollment(
   ctx: Context,
-  fact: 'created' | 'updated',
+  event: 'created' | 'updated',
   enrollment: EnrollmentRow & { contact?: object },
   changes?: Changes,
 ): Promise<void> {
   const { contactId, contact = await contactLoader(ctx).load(contactId) } = enrollment;
   const record = { ...enrollment, contact };
-  await ctx.emit({ name: `enrollment.${fact}`, record, changes, contactId });
+  await ctx.emit({ name: `enrollment.${event}`, record, changes, contactId });
 }

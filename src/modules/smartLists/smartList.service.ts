@@ -4,7 +4,7 @@ import { type Context, validId } from '../../kernel/context/context.js';
 import { integer, uuid } from '../../kernel/database/kinds.js';
 import { rawSql, type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { type Changes, changesBetween } from '../../kernel/events/facts.js';
+import { type Changes, changesBetween } from '../../kernel/events/changes.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { type SortOrder } from '../../kernel/model/connection.js';
 import { deleted } from '../../kernel/model/removal.js';
@@ -108,8 +108,8 @@ export async function deleteSmartList(ctx: Context, id: string) {
 }
 
 /** Tells of a change of a list: everybody of one that is shared, its owner alone of their own. */
-const emitSmartList = (ctx: Context, fact: 'created' | 'updated' | 'deleted', list: SmartList, changes?: Changes) =>
-  ctx.emit({ name: `smart_list.${fact}`, record: list, changes, onlyFor: list.shared ? null : list.ownerId });
+const emitSmartList = (ctx: Context, event: 'created' | 'updated' | 'deleted', list: SmartList, changes?: Changes) =>
+  ctx.emit({ name: `smart_list.${event}`, record: list, changes, onlyFor: list.shared ? null : list.ownerId });
 
 /** Those who knew a list while it was shared are told that it is gone for them, and nothing that changed with it. */
 const withdraw = (ctx: Context, before: SmartList, { shared }: Changes) =>

@@ -5,10 +5,10 @@ import { isTaken } from '../../kernel/database/errors.js';
 import { listOf, nullable, text, uuid } from '../../kernel/database/kinds.js';
 import { rawSql, type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { changesBetween } from '../../kernel/events/facts.js';
+import { changesBetween } from '../../kernel/events/changes.js';
 import { getRow, listRows } from '../../kernel/lists/list.js';
 import { deleted } from '../../kernel/model/removal.js';
-import { concluded } from '../../kernel/operations/concluded.js';
+import { inFinalTransaction } from '../../kernel/operations/detached.js';
 import { batched } from '../../kernel/operations/loader.js';
 import { inPortions } from '../../kernel/operations/portions.js';
 import { textOrder } from '../../kernel/tables/sortKeys.js';
@@ -115,7 +115,7 @@ async function takeOffAll(ctx: Context, source: string, target: string | null = 
 export async function deleteTag(ctx: Context, id: string) {
   const { id: source } = await getTag(ctx, id);
   await takeOffAll(ctx, source);
-  return concluded(ctx, async (inside) => {
+  return inFinalTransaction(ctx, async (inside) => {
     await removeTag(inside, source);
     return deleted('Tag', source);
   });
@@ -136,7 +136,7 @@ export async function mergeTags(ctx: Context, { sourceId, targetId }: MergeTagsI
   const target = await getTag(ctx, targetId);
   const source = await getTag(ctx, sourceId);
   await takeOffAll(ctx, source.id, target.id);
-  return concluded(ctx, async (inside) => {
+  return inFinalTransaction(ctx, async (inside) => {
     await removeTag(inside, source.id, target.id);
     return target;
   });

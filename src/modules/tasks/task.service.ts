@@ -1,14 +1,14 @@
 import { defined } from '../../kernel/base/objects.js';
 import type { Context } from '../../kernel/context/context.js';
 import { emptyRow, type RowOf } from '../../kernel/database/kinds.js';
-import { type Changes, changesBetween, type Fact } from '../../kernel/events/facts.js';
+import { type Changes, changesBetween, type DomainEvent } from '../../kernel/events/changes.js';
 import { getRow, listRows } from '../../kernel/lists/list.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
 import { deleted } from '../../kernel/model/removal.js';
 import { changedReferences, checkReferences, type ReferenceKinds } from '../../kernel/operations/references.js';
 import { relinks } from '../../kernel/operations/relink.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
-import { followsContact } from '../contacts/contact.merged.js';
+import { followsContact } from '../contacts/contact.followMerge.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { type CreateTaskInput, TaskFields, type TaskList, type UpdateTaskInput } from './task.model.js';
 import { taskTable } from './task.table.js';
@@ -68,15 +68,15 @@ const linked = {
 const leaveUser = relinks(linked, 'assignedTo');
 
 /** Contract DELETE /users/{id}: the tasks of a removed user are assigned to nobody. */
-export const onUserRemoved = (ctx: Context, { record }: Fact) => leaveUser(ctx, record.id);
+export const onUserRemoved = (ctx: Context, { record }: DomainEvent) => leaveUser(ctx, record.id);
 
 /** Contract POST /contacts/merge: the tasks are about the contact that is kept. */
 export const onContactDeleted = followsContact(linked);
 
 /** Tells of a change of a task, of itself and of whom and what it is about; and that it was completed, where it was. */
-function emitTask(ctx: Context, fact: 'created' | 'updated' | 'deleted', task: TaskRow, changes?: Changes): Promise<void> {
+function emitTask(ctx: Context, event: 'created' | 'updated' | 'deleted', task: TaskRow, changes?: Changes): Promise<void> {
   const { contactId, dealId } = task;
-  const isCompleted = fact !== 'deleted' && task.completedAt !== null && (!changes || changes.status);
+  const isCompleted = event !== 'deleted' && task.completedAt !== null && (!changes || changes.status);
   const also = isCompleted ? { 'task.completed': ['status'] } : {};
-  return ctx.emit({ name: `task.${fact}`, record: task, changes, also, contactId, dealId });
+  return ctx.emit({ name: `task.${event}`, record: task, changes, also, contactId, dealId });
 }

@@ -2,7 +2,7 @@ import { AppError, check, unprocessable } from '../../kernel/base/errors.js';
 import { defined } from '../../kernel/base/objects.js';
 import type { Context } from '../../kernel/context/context.js';
 import { emptyRow, type RowOf } from '../../kernel/database/kinds.js';
-import { changesBetween } from '../../kernel/events/facts.js';
+import { changesBetween } from '../../kernel/events/changes.js';
 import { findRow, getRow, listRows } from '../../kernel/lists/list.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
 import { deleted } from '../../kernel/model/removal.js';

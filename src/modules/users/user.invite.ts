@@ -4,8 +4,8 @@ import type { Context } from '../../kernel/context/context.js';
 import { uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { changesBetween } from '../../kernel/events/facts.js';
-import { concluded } from '../../kernel/operations/concluded.js';
+import { changesBetween } from '../../kernel/events/changes.js';
+import { inFinalTransaction } from '../../kernel/operations/detached.js';
 import { countMail, type Mailing, mailOfToken, plainName } from '../auth/auth.mail.js';
 import { displayName, personWith } from '../auth/auth.session.js';
 import { issueToken, lastDataOf } from '../auth/auth.tokens.js';
@@ -25,7 +25,7 @@ export async function inviteUser(ctx: Context, input: InviteUserInput): Promise<
   await checkMayMail(ctx);
   await spendInvitation(ctx, email);
   let mailing: Mailing | undefined;
-  const user = await concluded(ctx, async (inside) => {
+  const user = await inFinalTransaction(ctx, async (inside) => {
     const { id } = await personWith(inside, email);
     // One invitation of a person at a time, also of one who has no place yet.
     await inside.lockName(`place ${id}`);

@@ -1,6 +1,6 @@
 import { check, denied, found } from '../../kernel/base/errors.js';
 import { type Context, validId } from '../../kernel/context/context.js';
-import { changesBetween } from '../../kernel/events/facts.js';
+import { changesBetween } from '../../kernel/events/changes.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { deleted } from '../../kernel/model/removal.js';
 import { loader } from '../../kernel/operations/loader.js';

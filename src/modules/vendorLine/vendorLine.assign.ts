@@ -3,7 +3,7 @@ import type { Context } from '../../kernel/context/context.js';
 import { listOf, nullable, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { concluded } from '../../kernel/operations/concluded.js';
+import { inFinalTransaction } from '../../kernel/operations/detached.js';
 import type { AssignLineInput, LineHolder, LineOutcome } from './vendorLine.model.js';
 import { type ConnectionRow, fromVendor, getConnection, holdConnection, keyOf, provider, releaseAll } from './vendorLine.service.js';
 import { type AssignmentRow, assignmentShape, assignmentTable } from './vendorLine.table.js';
@@ -67,7 +67,7 @@ export async function assignLine(ctx: Context, lineId: string, { userId }: Assig
   const before = await touchedBy(ctx, lineId, userId);
   const held = before.find((one) => one.lineId === lineId);
   const line = held && userId === null ? held : await lineAtVendor(ctx, connection, lineId);
-  return concluded(ctx, async (inside) => {
+  return inFinalTransaction(ctx, async (inside) => {
     await unchanged(inside, connection);
     const now = await touchedBy(inside, lineId, userId);
     const isSame = now.length === before.length && now.every(({ id }, nth) => id === before[nth]!.id);

@@ -6,9 +6,9 @@ import type { SealedColumn } from '../../kernel/context/registry.js';
 import { listOf, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { changesBetween, type Fact } from '../../kernel/events/facts.js';
+import { changesBetween, type DomainEvent } from '../../kernel/events/changes.js';
 import { findRow } from '../../kernel/lists/list.js';
-import { concluded } from '../../kernel/operations/concluded.js';
+import { inFinalTransaction } from '../../kernel/operations/detached.js';
 import { type LineAccount, LineRefused, type VendorLineRecord } from '../../vendors/line/line.js';
 import type { ConnectVendorLineInput, LineInventory, VendorLine } from './vendorLine.model.js';
 import { type AssignmentRow, assignmentShape, assignmentTable, connectionTable } from './vendorLine.table.js';
@@ -125,7 +125,7 @@ export async function connectVendorLine(ctx: Context, { apiKey }: ConnectVendorL
   const { line } = ctx.app.vendors;
   const account = await fromVendor(line.account(apiKey));
   const seen = { account, lines: await fromVendor(line.lines(apiKey)) };
-  return concluded(ctx, async (inside) => {
+  return inFinalTransaction(ctx, async (inside) => {
     // Of two who connect the first key at once, the second replaces it.
     await inside.lockName('vendor line');
     await keepKey(inside, apiKey, seen);
@@ -197,7 +197,7 @@ const releaseOfUser = statement({
 });
 
 /** Contract DELETE /users/{id}: the line of a removed person is free. */
-export const onUserRemoved = async (ctx: Context, { record }: Fact): Promise<void> =>
+export const onUserRemoved = async (ctx: Context, { record }: DomainEvent): Promise<void> =>
   releaseAll(ctx, await ctx.rows(releaseOfUser, { user: record.id }));
 
 const ofUser = statement({

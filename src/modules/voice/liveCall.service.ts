@@ -2,13 +2,13 @@ import type { Context } from '../../kernel/context/context.js';
 import { emptyRow, flag, instant, integer, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import { type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { type Changes, changesBetween } from '../../kernel/events/facts.js';
+import { type Changes, changesBetween } from '../../kernel/events/changes.js';
 import { findRow, getRow, listRows } from '../../kernel/lists/list.js';
 import { toE164 } from '../../kernel/model/checks.js';
-import { transacted } from '../../kernel/operations/transacted.js';
+import { inOwnTransaction } from '../../kernel/operations/ownTransaction.js';
 import { logCall, settleCall } from '../calls/call.service.js';
+import { followsContact } from '../contacts/contact.followMerge.js';
 import { contactMatching } from '../contacts/contact.match.js';
-import { followsContact } from '../contacts/contact.merged.js';
 import { createContact, requireContact } from '../contacts/contact.service.js';
 import type { LiveCallList } from './liveCall.model.js';
 import { liveCallTable } from './liveCall.table.js';
@@ -26,8 +26,8 @@ export const findLiveCall = (ctx: Context, id: string) => findRow<LiveCallRow>(c
 /** One call that goes on, or 404. */
 export const getLiveCall = (ctx: Context, id: string) => getRow<LiveCallRow>(ctx, liveCallTable, id);
 
-function emitLiveCall(ctx: Context, fact: 'created' | 'updated' | 'deleted', call: LiveCallRow, changes?: Changes): Promise<void> {
-  return ctx.emit({ name: `live_call.${fact}`, record: call, changes, contactId: call.contactId, logged: false });
+function emitLiveCall(ctx: Context, event: 'created' | 'updated' | 'deleted', call: LiveCallRow, changes?: Changes): Promise<void> {
+  return ctx.emit({ name: `live_call.${event}`, record: call, changes, contactId: call.contactId, logged: false });
 }
 
 /** What is known of a call that begins. */
@@ -115,7 +115,7 @@ type Progress = Partial<Pick<LiveCallRow, 'userId' | 'status' | 'answeredAt' | '
 
 /** Keeps how a call goes on, which begins by that where its beginning is told later. Of one that is over, its entry in the log learns it. */
 export async function progress(ctx: Context, ends: Ends, change: (call: LiveCallRow) => Progress | undefined): Promise<void> {
-  await transacted(ctx, async (inside) => {
+  await inOwnTransaction(ctx, async (inside) => {
     inside.lockRows();
     const { call, isOver } = await standOf(inside, ends.sid);
     if (!call) {
@@ -188,7 +188,7 @@ async function logOvertaken(inside: Context, { sid, from, to }: Ends, duration: 
  */
 export async function endCall(ctx: Context, ends: Ends, duration: number | null): Promise<void> {
   const { sid } = ends;
-  await transacted(ctx, async (inside) => {
+  await inOwnTransaction(ctx, async (inside) => {
     inside.lockRows();
     const { call, caller, isOver } = await standOf(inside, sid, { ends: true });
     if (!call) return isOver ? undefined : logOvertaken(inside, ends, duration);

@@ -2,8 +2,8 @@ import type { Context } from '../../kernel/context/context.js';
 import { text } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { transacted } from '../../kernel/operations/transacted.js';
-import { changed, findWebhookForChange } from './webhook.service.js';
+import { inOwnTransaction } from '../../kernel/operations/ownTransaction.js';
+import { applyChange, findWebhookForChange } from './webhook.service.js';
 
 const day = 24 * 60 * 60 * 1000;
 
@@ -24,11 +24,11 @@ const admins = statement({
 
 /** Switches a webhook off, cancels what waits to be sent to it, and has the owners and admins told by mail. */
 export const switchOff = (ctx: Context, id: string): Promise<void> =>
-  transacted(ctx, async (inside) => {
+  inOwnTransaction(ctx, async (inside) => {
     inside.lockRows();
     const before = await findWebhookForChange(inside, id);
     if (!before?.isActive || !isHopeless(before.failingSince, inside.now())) return;
-    await changed(inside, before, { isActive: false, disabledAt: inside.now() });
+    await applyChange(inside, before, { isActive: false, disabledAt: inside.now() });
     const { host } = new URL(before.url);
     for (const { email } of await inside.rows(admins)) await inside.enqueue('tellOfSwitchedOff', { email, host, id }, { retryDelay: 60 });
   });

@@ -5,11 +5,11 @@ import { newId } from '../../kernel/context/freeIds.js';
 import { bigint, emptyRow, instant, json, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { changesBetween } from '../../kernel/events/facts.js';
+import { changesBetween } from '../../kernel/events/changes.js';
 import { endOfFeed, endOfFeedSql } from '../../kernel/events/readers.js';
 import { findRow, getRow, listRows } from '../../kernel/lists/list.js';
 import { archived } from '../../kernel/model/removal.js';
-import { concluded } from '../../kernel/operations/concluded.js';
+import { inFinalTransaction } from '../../kernel/operations/detached.js';
 import { effectIdOf } from '../../kernel/operations/idempotency.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { checkTrial } from '../plans/plan.limits.js';
@@ -73,7 +73,7 @@ export async function createWebhook(ctx: Context, input: CreateWebhookInput): Pr
   checkUrl(ctx, 'url', input.url);
   checkTrial(ctx);
   await checkUrlNow(ctx, 'url', input.url);
-  return concluded(ctx, async (inside) => {
+  return inFinalTransaction(ctx, async (inside) => {
     const id = input.id ?? newId(inside);
     const secret = newSecret(ctx.app);
     const own = { ...defined(input), isActive: input.isActive ?? true, id, events, failCount: 0, createdBy: ctx.caller.userId };
@@ -97,11 +97,11 @@ export async function updateWebhook(ctx: Context, id: string, input: UpdateWebho
   await getWebhook(ctx, id);
   const events = input.events && checkedEvents(ctx, input.events);
   if (input.url) await checkUrlNow(ctx, 'url', input.url);
-  return concluded(ctx, async (inside) => {
+  return inFinalTransaction(ctx, async (inside) => {
     inside.lockRows();
     const before = await inside.forChange(webhookRows, id);
     const given = { ...defined(input), ...(events && { events }) };
-    return changed(inside, before, given);
+    return applyChange(inside, before, given);
   });
 }
 
@@ -109,7 +109,7 @@ export async function updateWebhook(ctx: Context, id: string, input: UpdateWebho
  * Changes a webhook that is locked, and tells of it. One that is active again has not failed yet, and is sent what happens from here on,
  * as are the events that it is given besides.
  */
-export async function changed(ctx: Context, before: WebhookToChange, given: Partial<WebhookRow>): Promise<WebhookRow> {
+export async function applyChange(ctx: Context, before: WebhookToChange, given: Partial<WebhookRow>): Promise<WebhookRow> {
   const isBack = given.isActive && !before.isActive;
   const whole = { ...given, ...(isBack && { disabledAt: null, failingSince: null }) };
   const changes = changesBetween(before, { ...before, ...whole }, Object.keys(whole));

@@ -6,9 +6,9 @@ import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { type FeedEvent, feedColumns, type StoredEvent, shown } from '../../kernel/events/feedStore.js';
 import type { Evaluation } from '../../kernel/matching/matcher.js';
-import { rolledBack } from '../../kernel/operations/rolledBack.js';
+import { runAndRollBack } from '../../kernel/operations/runAndRollBack.js';
 import { contactsOf } from '../actions/action.contact.js';
-import { actor, actsFor, faultOf } from '../actions/action.service.js';
+import { actionPerformer, contactOfRun, errorText } from '../actions/action.service.js';
 import { evaluationOf, isLoop } from '../actions/action.trigger.js';
 import { asSeenBy, outcomeAsSeenBy, resultsAsSeenBy } from '../events/event.redaction.js';
 import type { DryRunWorkflowInput, TriggeringEvent, WorkflowDryRun, WorkflowRunAction, WorkflowRunExplanation } from './run.model.js';
@@ -124,21 +124,21 @@ async function tried(
   const actions = given.map(pending);
   const runId = ctx.app.clock.id();
   const { eventId, createdAt: at, type, data, changes } = event;
-  const happening = { event: event.name, eventId, at, type, data, changes };
+  const triggeredBy = { event: event.name, eventId, at, type, data, changes };
   const contactFor = await contactsOf(ctx, [event]);
-  const occasion = {
+  const trigger = {
     run: { kind: 'workflow' as const, id, runId, name },
-    happening,
-    contactId: actsFor(event.name, contactFor(event)),
+    triggeredBy,
+    contactId: contactOfRun(event.name, contactFor(event)),
   };
-  return rolledBack(ctx, async (outer) => {
-    const act = actor(outer.within({ kind: 'workflow', id, runId }, { kind: 'workflow', id, name }), occasion);
+  return runAndRollBack(ctx, async (outer) => {
+    const perform = actionPerformer(outer.within({ kind: 'workflow', id, runId }, { kind: 'workflow', id, name }), trigger);
     for (const [index, action] of actions.entries()) {
       try {
-        const { status, result } = await act(action, index);
+        const { status, result } = await perform(action, index);
         actions[index] = { ...action, status, result: { ...result } };
       } catch (error) {
-        actions[index] = { ...action, status: 'failed', error: faultOf(error) };
+        actions[index] = { ...action, status: 'failed', error: errorText(error) };
         for (let after = index + 1; after < actions.length; after++) actions[after] = { ...actions[after]!, status: 'skipped' };
         break;
       }

@@ -4,12 +4,12 @@ import { inOrder } from '../../kernel/context/loaders.js';
 import { uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { type Changes, changesBetween } from '../../kernel/events/facts.js';
+import { type Changes, changesBetween } from '../../kernel/events/changes.js';
 import { findRow, listRows } from '../../kernel/lists/list.js';
 import { loader } from '../../kernel/operations/loader.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { withoutPeople } from '../actions/action.kinds.js';
-import { followsContact } from '../contacts/contact.merged.js';
+import { followsContact } from '../contacts/contact.followMerge.js';
 import { asSeenBy, outcomeAsSeenBy } from '../events/event.redaction.js';
 import type { WorkflowRunAction, WorkflowRunList } from './run.model.js';
 import { type RunRow, runTable, wholeRuns } from './workflow.table.js';
@@ -52,8 +52,8 @@ const toldOf = (run: RunRow): RunRow => ({
  * Tells of a run, without what it says of people, whose records have events of their own for those who may see them. It is no entry of
  * the log: what its actions do has entries of its own.
  */
-export const emitRun = (ctx: Context, fact: 'created' | 'updated', run: RunRow, changes?: Changes): Promise<void> => {
-  return ctx.emit({ name: `workflow_run.${fact}`, record: toldOf(run), changes, contactId: run.contactId, logged: false });
+export const emitRun = (ctx: Context, event: 'created' | 'updated', run: RunRow, changes?: Changes): Promise<void> => {
+  return ctx.emit({ name: `workflow_run.${event}`, record: toldOf(run), changes, contactId: run.contactId, logged: false });
 };
 
 /** Contract POST /contacts/merge: the runs of a contact are those of the one who is kept, and go on with that one. */

@@ -1,7 +1,7 @@
 import { type Context, noteRead, type Version } from '../../kernel/context/context.js';
 import type { DueRow } from '../../kernel/context/registry.js';
-import { transacted } from '../../kernel/operations/transacted.js';
-import { actor, actsFor, faultOf, mayPass, type Occasion, pauses } from '../actions/action.service.js';
+import { inOwnTransaction } from '../../kernel/operations/ownTransaction.js';
+import { actionPerformer, contactOfRun, errorText, mayPass, pauses, type RunTrigger } from '../actions/action.service.js';
 import type { WorkflowRunAction } from './run.model.js';
 import { changesOfRun, emitRun, runRows } from './run.service.js';
 import type { RunRow } from './workflow.table.js';
@@ -26,7 +26,7 @@ export async function workOnRun(ctx: Context, due: DueRow): Promise<void> {
   let seen = due.more ? runRows.look.read(due.more) : undefined;
   for (; ; seen = undefined) {
     try {
-      const isDone = await transacted(ctx, (inside) => doActions(inside, { ...due, seen }, most), { mayWait: true });
+      const isDone = await inOwnTransaction(ctx, (inside) => doActions(inside, { ...due, seen }, most), { mayWait: true });
       if (isDone) return;
       most = Number.POSITIVE_INFINITY;
     } catch (error) {
@@ -42,7 +42,7 @@ export async function workOnRun(ctx: Context, due: DueRow): Promise<void> {
 type Taken = DueRow & { seen?: RunRow & Version };
 
 /** The run, while this attempt at it is ours. */
-async function held(ctx: Context, { id, attempt, seen }: Taken): Promise<RunRow | undefined> {
+async function runIfStillOurs(ctx: Context, { id, attempt, seen }: Taken): Promise<RunRow | undefined> {
   if (seen) noteRead(ctx, runRows, seen);
   const [run] = await ctx.toChange(runRows, [id]);
   return run && run.attempt === attempt && run.status === 'running' && run.dueAt ? run : undefined;
@@ -52,9 +52,9 @@ async function held(ctx: Context, { id, attempt, seen }: Taken): Promise<RunRow 
 const within = (ctx: Context, { id: runId, workflowId: id, workflowName: name }: RunRow): Context =>
   ctx.within({ kind: 'workflow', id, runId }, { kind: 'workflow', id, name });
 
-const occasionOf = (run: RunRow): Occasion => ({
+const triggerOf = (run: RunRow): RunTrigger => ({
   run: { kind: 'workflow', id: run.workflowId, runId: run.id, name: run.workflowName },
-  happening: {
+  triggeredBy: {
     event: run.triggerEvent,
     eventId: run.eventId,
     at: run.eventAt,
@@ -62,21 +62,21 @@ const occasionOf = (run: RunRow): Occasion => ({
     data: run.triggerData ?? {},
     changes: run.changes,
   },
-  contactId: actsFor(run.triggerEvent, run.contactId),
+  contactId: contactOfRun(run.triggerEvent, run.contactId),
 });
 
 /** Does at most so many of the actions that are left. Answers whether the run has ended, or is not ours any more. */
 async function doActions(outer: Context, due: Taken, most: number): Promise<boolean> {
-  const before = await held(outer, due);
+  const before = await runIfStillOurs(outer, due);
   if (!before) return true;
   const ctx = within(outer, before);
-  const act = actor(ctx, occasionOf(before));
+  const perform = actionPerformer(ctx, triggerOf(before));
   const actions = [...before.actions];
   const end = Math.min(before.nextAction + most, actions.length);
   for (let index = before.nextAction; index < end; index++) {
     const action = actions[index]!;
     try {
-      const { status, result, made } = await act(action, index);
+      const { status, result, made } = await perform(action, index);
       actions[index] = { ...action, status, result: { ...result, ...made }, executedAt: ctx.now().toISOString() };
     } catch (error) {
       throw new Failed(index, error);
@@ -108,14 +108,14 @@ interface Fault {
 
 /** What is next after a fault: how many actions to do now, or nothing. */
 async function settleFault(ctx: Context, due: DueRow, { index, of, most }: Fault): Promise<number | undefined> {
-  const run = await ctx.transaction((inside) => held(inside, due));
+  const run = await ctx.transaction((inside) => runIfStillOurs(inside, due));
   if (!run) return undefined;
   // Nobody knows which of them it was: one by one.
   if (index === undefined && most > 1) return 1;
   // Those before it, without it.
   if (index !== undefined && index > run.nextAction) return index - run.nextAction;
-  await transacted(ctx, async (inside) => {
-    const before = await held(inside, due);
+  await inOwnTransaction(ctx, async (inside) => {
+    const before = await runIfStillOurs(inside, due);
     if (before) await fail(within(inside, before), before, of);
   });
   return undefined;
@@ -130,7 +130,7 @@ async function fail(ctx: Context, before: RunRow, error: unknown): Promise<void>
     await keep(ctx, before, { tries: before.tries + 1, dueAt: new Date(ctx.now().getTime() + pause) });
     return;
   }
-  const fault = faultOf(error);
+  const fault = errorText(error);
   const at = ctx.now().toISOString();
   const actions = before.actions.map((action, i): WorkflowRunAction => {
     if (i < index) return action;

@@ -5,7 +5,7 @@ import type { Use } from '../../kernel/context/registry.js';
 import { emptyRow, jsonText, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { type Changes, changesBetween } from '../../kernel/events/facts.js';
+import { type Changes, changesBetween } from '../../kernel/events/changes.js';
 import { endOfFeed } from '../../kernel/events/readers.js';
 import { findRow, getRow, listRows } from '../../kernel/lists/list.js';
 import { matcherOf } from '../../kernel/matching/matcher.js';

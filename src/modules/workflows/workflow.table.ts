@@ -1,7 +1,7 @@
 import type { Cause } from '../../kernel/base/principal.js';
 import { instant, integer, json, nullable, type RowOf, text } from '../../kernel/database/kinds.js';
 import { keptCount, sql } from '../../kernel/database/sql.js';
-import type { Changes } from '../../kernel/events/facts.js';
+import type { Changes } from '../../kernel/events/changes.js';
 import type { Seen } from '../../kernel/matching/matcher.js';
 import { byText, byTime, modelRow, table } from '../../kernel/tables/index.js';
 import { contains } from '../../kernel/tables/searchPatterns.js';

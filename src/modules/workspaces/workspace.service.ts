@@ -2,9 +2,9 @@ import type { Context } from '../../kernel/context/context.js';
 import { decimal, flag, instant, listOf, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { changesBetween } from '../../kernel/events/facts.js';
+import { changesBetween } from '../../kernel/events/changes.js';
 import { Decimal } from '../../kernel/model/scalars.js';
-import { concluded } from '../../kernel/operations/concluded.js';
+import { inFinalTransaction } from '../../kernel/operations/detached.js';
 import { callersChanged } from '../auth/auth.identify.js';
 import { tellWorkspace } from '../auth/auth.service.js';
 import type { UpdateWorkspaceSettingsInput } from './workspace.model.js';
@@ -64,7 +64,7 @@ const write = statement({
 
 /** PATCH /settings/workspace. What is new holds at once for who changed it, and within a second for everybody. */
 export async function updateSettings(ctx: Context, input: UpdateWorkspaceSettingsInput): Promise<SettingsRow> {
-  const saved = await concluded(ctx, async (inside) => {
+  const saved = await inFinalTransaction(ctx, async (inside) => {
     const [before] = await inside.rows(lockWorkspace);
     const after = { ...before!, ...input };
     // As the settings show it: an exact decimal is a number there.

@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads';
 import type { Email } from 'postal-mime';
-import { parseMail } from './message.mail.js';
+import { parseMail } from './message.email.parser.js';
 
 // Reads mails in a thread of its own: what a stranger wrote may take long to be read, and then the thread is ended.
 

@@ -8,7 +8,7 @@ import { StaleReads, type UnitKind } from '../writes/unitOfWork.js';
  * caller. Only the first attempt is optimistic: the others hold what they are to change. A refusal with `StaleReads` is retried, too.
  * `faultsOf` tells what was behind an error.
  */
-export async function retried<T>(
+export async function withRetries<T>(
   work: (isOptimistic: boolean) => Promise<T>,
   faultsOf: (error: unknown) => readonly unknown[] = (error) => [error],
 ): Promise<T> {
@@ -26,12 +26,15 @@ export async function retried<T>(
 }
 
 /** A unit of work of its own, for a detached operation: all or nothing, and tried again as a whole operation is. */
-export const transacted = <T>(ctx: Context, work: (inside: Context) => Promise<T>, kind: Pick<UnitKind, 'mayWait'> = {}): Promise<T> =>
-  retried((isOptimistic) => ctx.transaction(work, { ...kind, isOptimistic }));
+export const inOwnTransaction = <T>(
+  ctx: Context,
+  work: (inside: Context) => Promise<T>,
+  kind: Pick<UnitKind, 'mayWait'> = {},
+): Promise<T> => withRetries((isOptimistic) => ctx.transaction(work, { ...kind, isOptimistic }));
 
 /** Runs a unit of work of its own for what may be brought more than once: undefined where a unique index says that it is kept already. */
 export const keptOnce = <T>(ctx: Context, work: (inside: Context) => Promise<T>): Promise<T | undefined> =>
-  retried((isOptimistic) =>
+  withRetries((isOptimistic) =>
     ctx.transaction(work, { isOptimistic }).catch((error: unknown) => {
       if (!isTaken(error)) throw error;
       return undefined;

@@ -10,21 +10,21 @@ import type { EventName, RecordEvents } from './recordEvents.js';
 /** A field's old and new value. */
 export type Changes = Record<string, { from: unknown; to: unknown }>;
 
-/** What other modules hear of a change: one of its facts. */
-export interface Fact {
+/** What other modules hear of a change: one of its events. */
+export interface DomainEvent {
   /** The event's name: "contact.updated". */
   name: EventName;
   record: { id: string };
-  /** What this fact is about; absent where a record was made or went. */
+  /** What this event is about; absent where a record was made or went. */
   changes?: Changes;
   /** What the log entry hangs on besides its own entity. */
   contactId?: string | null;
   dealId?: string | null;
 }
 
-/** A change of one record. It is one entry of the log, and an event for each of its facts. */
-export interface Change extends Fact {
-  /** The more specific facts, the most specific last, each with the fields that it is about: all of those that it names. */
+/** A change of one record. It is one entry of the log, and has one event or more. */
+export interface Change extends DomainEvent {
+  /** The more specific events, the most specific last, each with the fields that it is about: all of those that it names. */
   also?: { readonly [Name in EventName]?: readonly string[] };
   /** The one person who may see it; everybody whose rights cover it by default. The log, which is everybody's, keeps none of it. */
   onlyFor?: string | null;
@@ -59,8 +59,8 @@ export interface EventContext {
   shownIn: object;
 }
 
-/** The facts of a change, the general one first. */
-export const factsOf = ({ also = {}, logged: _logged, onlyFor: _onlyFor, ...general }: Change): Fact[] => [
+/** The events of a change, the general one first. */
+export const domainEventsOf = ({ also = {}, logged: _logged, onlyFor: _onlyFor, ...general }: Change): DomainEvent[] => [
   general,
   ...Object.entries(also).map(([name, fields]) => ({ ...general, name: name as EventName, changes: only(general.changes, fields) })),
 ];
@@ -85,12 +85,12 @@ function labelOf(record: object): string | null {
   return found === undefined ? null : shortened(found as string, longestLabel);
 }
 
-/** A change as its entry in the log: under the name of its most specific fact. */
+/** A change as its entry in the log: under the name of its most specific event. */
 export function entryOf(context: EventContext, change: Change): Record<string, unknown> {
   const { userId, userName } = context.caller;
   // Said where there is none as well, so that the entries of a unit of work have one shape and are written by one clause.
   const { contactId = null, dealId = null } = change;
-  const name = factsOf(change).at(-1)!.name;
+  const name = domainEventsOf(change).at(-1)!.name;
   const action = actions[name.split('.')[1]!] ?? actions[change.name.split('.')[1]!] ?? 'updated';
   const description = labelOf(change.record);
   return { type: name, title: titleOf(name), description, ...entityOf(context, change), action, contactId, dealId, userId, userName };
@@ -109,17 +109,17 @@ export function eventsOfChange(context: EventContext, change: Change): Shown & {
   const clientMutationId = context.request.mutationId ?? context.request.clientMutationId ?? null;
   const { type } = declared(context, change.name);
   const data = new Printed(recordText(context.schema, type, change.record, context.shownIn));
-  const facts = factsOf(change);
+  const all = domainEventsOf(change);
   const changeId = context.clock.id();
-  const names = facts.length > 1 ? facts.map(({ name }) => name) : null;
+  const names = all.length > 1 ? all.map(({ name }) => name) : null;
   const onlyFor = change.onlyFor ?? null;
-  const events = facts.map((fact, nth) => {
-    const { entityType, entityId, changes } = entityOf(context, fact);
+  const events = all.map((event, nth) => {
+    const { entityType, entityId, changes } = entityOf(context, event);
     const id = nth === 0 ? changeId : context.clock.id();
     // One literal, as every other way of making it costs several times as much.
     // biome-ignore format: a member of the row a word
     return {
-      id, name: fact.name, entityType, entityId, changes, changeId, names, data,
+      id, name: event.name, entityType, entityId, changes, changeId, names, data,
       actorKind: actor.kind, actorId: actor.id, actorName: actor.name,
       clientMutationId, batchId, requestId, traceparent, tracestate, onlyFor,
     };
@@ -127,7 +127,7 @@ export function eventsOfChange(context: EventContext, change: Change): Shown & {
   return { type, data, events };
 }
 
-function entityOf(context: EventContext, { name, record, changes }: Fact) {
+function entityOf(context: EventContext, { name, record, changes }: DomainEvent) {
   const { type } = declared(context, name);
   const asShown = changes ? changesShown(context.schema.getType(type) as GraphQLObjectType, changes) : null;
   return { entityType: type.toLowerCase(), entityId: record.id, changes: asShown };

@@ -6,7 +6,7 @@ import { effectKeysOf, outcomeTtlMs } from '../../kernel/operations/idempotency.
 
 const row = { id: uuid, createdAt: instant, scheduledAt: nullable(instant) };
 
-const byAction = statement({
+const byKey = statement({
   name: 'messageByActionKey',
   takes: { keys: listOf(text) },
   row,
@@ -16,15 +16,15 @@ const byAction = statement({
     where t.account_id = ${account} and t.action_key = any(${keys}) order by t.created_at desc limit 1`,
 });
 
-const forgetAction = statement({
+const forgetKey = statement({
   name: 'forgetActionKey',
   takes: { id: uuid },
   changes: true,
   text: ({ account, id }) => sql`update messages set action_key = null where account_id = ${account} and id = ${id}`,
 });
 
-/** The one message of a request under an `Idempotency-Key`. */
-export interface RequestAction {
+/** The one effect, a message, of a request under an `Idempotency-Key`. */
+export interface RequestEffect {
   /** What the message is kept under; undefined where the request has no key. */
   key?: string;
   /** What an earlier request under the key has kept, whose outcome was not, or was not final: this one goes on with it. */
@@ -34,15 +34,15 @@ export interface RequestAction {
 }
 
 /** What a request that sends a message by `effect` is known by, and what was kept of it before. */
-export async function actionOf(ctx: Context, effect: string, input: object): Promise<RequestAction> {
+export async function effectOf(ctx: Context, effect: string, input: object): Promise<RequestEffect> {
   const keys = effectKeysOf(ctx, effect, input);
   const [key] = keys;
-  const [found] = key ? await ctx.rows(byAction, { keys }) : [];
+  const [found] = key ? await ctx.rows(byKey, { keys }) : [];
   if (!found) return { key };
   return ctx.now().getTime() - found.createdAt.getTime() < outcomeTtlMs ? { key, known: found } : { key, old: found };
 }
 
 /** Makes room for a message under the key of its request. */
-export async function freeAction(ctx: Context, { old }: RequestAction): Promise<void> {
-  if (old) await ctx.rows(forgetAction, { id: old.id });
+export async function releaseKey(ctx: Context, { old }: RequestEffect): Promise<void> {
+  if (old) await ctx.rows(forgetKey, { id: old.id });
 }

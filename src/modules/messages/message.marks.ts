@@ -1,5 +1,5 @@
 import type { Context } from '../../kernel/context/context.js';
-import { changesBetween } from '../../kernel/events/facts.js';
+import { changesBetween } from '../../kernel/events/changes.js';
 import { optOutAddress } from '../contacts/contact.optOut.js';
 import { emitMessage, type MessageRow, messageRows } from './message.service.js';
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { check, unavailable } from '../../kernel/base/errors.js';
 import { TurnQueue } from '../../kernel/base/turnQueue.js';
-import type { Mail, Read, Reading } from './message.email.thread.js';
+import type { Mail, Read, Reading } from './message.email.parserWorker.js';
 
 /** Milliseconds in which a mail must be read. */
 const longest = 30_000;
@@ -31,7 +31,7 @@ export const readMail = (whose: string, reading: Reading, most = longest): Promi
   });
 
 function newThread(): Worker {
-  const thread = new Worker(new URL('./message.email.thread.js', import.meta.url), { resourceLimits, env: {} });
+  const thread = new Worker(new URL('./message.email.parserWorker.js', import.meta.url), { resourceLimits, env: {} });
   // Whoever waits for an answer is told; else it is an end like any other.
   return thread
     .on('error', () => {})

@@ -1,6 +1,6 @@
 import type { ExecutionResult, GraphQLSchema } from 'graphql';
 import { Context } from '../context/context.js';
-import { transacted } from './transacted.js';
+import { inOwnTransaction } from './ownTransaction.js';
 
 /** The root of a document whose only field has its value already. */
 export class Answer {
@@ -15,10 +15,10 @@ class Concluded extends Error {}
  * outcome of the whole document is kept in it, so that a retry finds it wherever the connection is lost, or the process dies. Within
  * the unit of work of others it is part of that. Tried again as a whole operation is.
  */
-export const concluded = <T>(ctx: Context, work: (inside: Context) => Promise<T>): Promise<T> =>
+export const inFinalTransaction = <T>(ctx: Context, work: (inside: Context) => Promise<T>): Promise<T> =>
   ctx.unit
     ? work(ctx)
-    : transacted(ctx, async (inside) => {
+    : inOwnTransaction(ctx, async (inside) => {
         const { claim } = inside.request;
         if (claim) claim.outcome = undefined;
         const value = await work(inside);
@@ -26,19 +26,22 @@ export const concluded = <T>(ctx: Context, work: (inside: Context) => Promise<T>
         return value;
       });
 
-/** What was noted under the key of this request by one that was done in part (`note`); undefined where nothing was. */
-export const noted = <Notes>({ request }: Context): Notes | undefined => request.claim?.notes as Notes | undefined;
+/** What was noted under the key of this request by one that was done in part (`saveProgress`); undefined where nothing was. */
+export const readProgress = <Notes>({ request }: Context): Notes | undefined => request.claim?.notes as Notes | undefined;
 
 /**
  * Notes in the unit of work of a part of a detached operation that the part is done: under an `Idempotency-Key` a retry finds the last
  * of these notes, whatever became of the rest, and goes on behind it. Nothing where there is no key.
  */
-export const note = async ({ request, unit }: Context, notes: object): Promise<void> => request.claim?.note?.(unit!, notes);
+export const saveProgress = async ({ request, unit }: Context, notes: object): Promise<void> => request.claim?.note?.(unit!, notes);
 
 type Execute = (inside: Context, root: Answer) => Promise<ExecutionResult> | ExecutionResult;
 
 /** Runs a detached operation: `execute` its document, in a unit of work where that concludes it. */
-export async function detached(ctx: Context, execute: (ctx: Context, root?: Answer) => ReturnType<Execute>): Promise<ExecutionResult> {
+export async function executeDetached(
+  ctx: Context,
+  execute: (ctx: Context, root?: Answer) => ReturnType<Execute>,
+): Promise<ExecutionResult> {
   const { claim } = ctx.request;
   if (!claim) return execute(ctx);
   claim.answer = async (unit, value) => {

@@ -1,5 +1,5 @@
 import type { Context } from '../../kernel/context/context.js';
-import type { Changes, Fact } from '../../kernel/events/facts.js';
+import type { Changes, DomainEvent } from '../../kernel/events/changes.js';
 import { relinks } from '../../kernel/operations/relink.js';
 import { type ContactRow, emitContact } from './contact.service.js';
 import { taggedContacts } from './contact.table.js';
@@ -14,4 +14,4 @@ export const leaveCompany = relinks(linked, 'companyId');
 const leaveUser = relinks(linked, 'assignedTo');
 
 /** Contract DELETE /users/{id}: the contacts of a removed user are assigned to nobody. */
-export const onUserRemoved = (ctx: Context, { record }: Fact) => leaveUser(ctx, record.id);
+export const onUserRemoved = (ctx: Context, { record }: DomainEvent) => leaveUser(ctx, record.id);

@@ -8,7 +8,7 @@ class RolledBack<T> extends Error {
 }
 
 /** What some work comes to in a unit of work that is rolled back: nothing of it is written, told or sent. */
-export async function rolledBack<T>(ctx: Context, work: (inside: Context) => Promise<T>): Promise<T> {
+export async function runAndRollBack<T>(ctx: Context, work: (inside: Context) => Promise<T>): Promise<T> {
   try {
     return await ctx.transaction(async (inside): Promise<T> => {
       throw new RolledBack(await work(inside));
