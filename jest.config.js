@@ -22,6 +22,6 @@ export default {
   globalTeardown: '<rootDir>/test/support/globalTeardown.mjs',
   maxWorkers: 2,
   // A worker keeps something of every file that it ran, and grows slower by it.
-  workerIdleMemoryLimit: '500MB',
+  workerIdleMemoryLimit: '800MB',
   testTimeout: 120_000,
 };
