@@ -18,8 +18,8 @@ interface Known {
   /** Every table, with those of the records that it belongs to. */
   owners: ReadonlyMap<string, readonly string[]>;
   /** The columns of each table that change without an event of its records. */
-  untold: ReadonlyMap<string, readonly string[]>;
-  /** The tables whose rows come and change so. */
+  untoldColumns: ReadonlyMap<string, readonly string[]>;
+  /** The tables whose rows come and change without an event of their own. */
   untoldTables: ReadonlySet<string>;
 }
 
@@ -47,17 +47,17 @@ function look({ tables, events }: App['registry']): Known {
   return {
     ofType: new Map(all.filter(({ name }) => records.has(name)).map(({ type, name }) => [type.name, name])),
     owners: new Map(tableNames().flatMap((name) => (name === 'counts' ? [] : [[name, ownersOf(name)]]))),
-    untold: new Map(all.map(({ name, options: { withoutEvents = [] } }) => [name, withoutEvents.map(columnName)])),
+    untoldColumns: new Map(all.map(({ name, options: { withoutEvents = [] } }) => [name, withoutEvents.map(columnName)])),
     untoldTables: new Set(all.flatMap(({ name, options: { untold } }) => (untold ? [name] : []))),
   };
 }
 
 /** The tables of records that a statement reads, and whether it reads what any event may change. */
-function readBy({ owners, untold, untoldTables }: Known, statement: string): { tables: string[]; isAny: boolean } {
+function readBy({ owners, untoldColumns, untoldTables }: Known, statement: string): { tables: string[]; isAny: boolean } {
   const words = new Set(statement.match(word));
   const named = [...owners].filter(([table]) => words.has(table));
   const isUntold = ([table, of]: [string, readonly string[]]) =>
-    of.length === 0 || untoldTables.has(table) || untold.get(table)?.some((column) => words.has(column));
+    of.length === 0 || untoldTables.has(table) || untoldColumns.get(table)?.some((column) => words.has(column));
   const isUnknown = [...statement.matchAll(kept)].some(([, of]) => !of || !owners.has(of));
   // What happens to a deal or a contact is noted in their rows, which are then younger.
   return { tables: named.flatMap(([, of]) => of), isAny: isUnknown || words.has('updated_at') || named.some(isUntold) };

@@ -45,7 +45,7 @@ describe('a deal', () => {
     expect((await eventsOf((await made({ status: 'lost' })).id)).map((e) => e.name)).toEqual(['deal.created', 'deal.lost']);
   });
 
-  it('that changes is told of each fact once', async () => {
+  it('that changes is told by each of its events once', async () => {
     const { id } = await made();
     await patched(id, { title: 'After', value: '7' });
     await patched(id, { stageId: stages[1] });

@@ -42,7 +42,7 @@ async function wonDeal(): Promise<Loose> {
 }
 
 describe('an event', () => {
-  it('says which change it is a fact of, what else that was, and who did it', async () => {
+  it('says which change it tells of, what else that was, and who did it', async () => {
     const deal = await wonDeal();
     const [created, updated, moved, won] = await feedOf(deal.id, 4);
     expect(created).toMatchObject({
@@ -176,7 +176,7 @@ describe('typed events', () => {
     socket.cut();
   });
 
-  it('are one a change: under the name of its most specific fact, with all that changed', async () => {
+  it('are one a change: under the name of its most specific event, with all that changed', async () => {
     const deal = await wonDeal();
     const socket = await open();
     const query =

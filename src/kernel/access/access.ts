@@ -67,7 +67,7 @@ export interface Needs {
   permissions: string[];
   write: boolean;
   scopes: string[];
-  /** Whether it leads on from whom a login lets in, which nobody may: it would be answered as the caller, not as who enters. */
+  /** Whether it asks for more of whom a login answers than their own fields. Nobody may: it would be answered for the caller. */
   leadsOn: boolean;
 }
 
@@ -147,7 +147,7 @@ function scopesBeyond(schema: GraphQLSchema, fragments: Fragments, field: GraphQ
   return isAlongside ? [] : scopeOf(type);
 }
 
-/** Whether more is selected of a record that nothing leads on from (`OfWhoEnters`) than its own fields. */
+/** Whether more is selected of a record that a login answers (`OfLogin`) than its own fields. */
 function goesPastEnd(fragments: Fragments, field: GraphQLField<unknown, unknown>, { selectionSet = nothing }: FieldNode): boolean {
   const type = getNamedType(field.type);
   if (!field.extensions.isEnd || !isObjectType(type)) return false;
@@ -203,7 +203,10 @@ export interface Asker {
 export function allow({ principal, request }: Asker, needs: Needs): void {
   if (needs.public) return;
   if (!principal) throw request.refusal ?? unauthenticated();
-  if (needs.leadsOn) throw denied('What a login answers of who enters leads no further: ask for it in the session that it opens');
+  if (needs.leadsOn)
+    throw denied(
+      'The answer to a login shows the person and the account by their own fields: ask for the rest in the session that it opens',
+    );
   if (principal.kind === 'key') allowKey(principal, needs);
   if (principal.owesMfa && !needs.beforeMfa) throw owesMfa();
   if (rank[principal.role] < rank[needs.role]) throw denied(`This needs the role ${needs.role}`);

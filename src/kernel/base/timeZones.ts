@@ -120,13 +120,13 @@ export function zoneName(given: string): string | undefined {
   const lower = given.toLowerCase();
   let known = knownZones.get(lower);
   if (!known) {
-    known = askedZone(lower);
+    known = lookUpZone(lower);
     knownZones.set(lower, known);
   }
   return known.isZone ? (known.name ?? inCase(given)) : undefined;
 }
 
-function askedZone(lower: string): KnownZone {
+function lookUpZone(lower: string): KnownZone {
   const word = words.get(lower);
   if (!word && (!lower.includes('/') || lower.startsWith('systemv/') || !/^[a-z]/.test(lower))) return { isZone: false };
   try {

@@ -82,10 +82,10 @@ export function recordFeed(events: RecordEvents, { record, find, by = {}, access
       return event.name === ready ? null : orNull(find(ctx, event.entityId, selection));
     }
 
-    /** That of the event under whose name the change is told, so that whoever hears of it by a webhook, too, knows it again. */
+    /** The id of the event under whose name the change is told, so that whoever hears of it by a webhook, too, knows it again. */
     @FieldResolver(() => ID, { description: 'The id of the event of this name, which webhooks carry as theirs' })
     eventId(@Ctx() ctx: Context, @Root() event: FeedEvent) {
-      return idOfFact(ctx, event);
+      return idOfNamedEvent(ctx, event);
     }
 
     @RecordField()
@@ -116,7 +116,7 @@ export async function recordOfEvent(ctx: Context, { name, entityId }: FeedEvent,
 }
 
 const eventOfChange = statement({
-  name: 'factOfChange',
+  name: 'eventOfChange',
   takes: { change: uuid, name: text },
   row: { id: uuid },
   planned: true,
@@ -129,7 +129,7 @@ const eventOfChange = statement({
 });
 
 /** The id of the event that tells a change under the name that is shown. */
-async function idOfFact(ctx: Context, { eventId, changeId, name, names }: FeedEvent): Promise<string> {
+async function idOfNamedEvent(ctx: Context, { eventId, changeId, name, names }: FeedEvent): Promise<string> {
   if (name === names[0]) return eventId;
   const [event] = await ctx.rows(eventOfChange, { change: changeId, name });
   return event?.id ?? eventId;
@@ -152,9 +152,9 @@ function wantedOf(events: RecordEvents, by: readonly string[], byPerson = false)
       // The first event of a change has all that changed; those of its more specific events are told with it.
       matches: (event) =>
         event.eventId === event.changeId &&
-        factShown(event, chosen) !== undefined &&
+        nameShown(event, chosen) !== undefined &&
         given.every(({ name, id }) => idsOf(event, name).includes(id)),
-      shows: (event) => ({ ...event, name: factShown(event, chosen)!, kind: factShown(event, chosen)! }),
+      shows: (event) => ({ ...event, name: nameShown(event, chosen)!, kind: nameShown(event, chosen)! }),
       batches: args.batches === true,
       byPerson,
     };
@@ -162,7 +162,7 @@ function wantedOf(events: RecordEvents, by: readonly string[], byPerson = false)
 }
 
 /** The name under which a change is told: that of its most specific event, of those that are asked for; undefined where it has none. */
-const factShown = ({ names }: FeedEvent, asked: readonly string[] | null) => names.findLast((name) => asked?.includes(name) ?? true);
+const nameShown = ({ names }: FeedEvent, asked: readonly string[] | null) => names.findLast((name) => asked?.includes(name) ?? true);
 
 const foreign = (events: RecordEvents, { names }: Choice, name: string) =>
   invalidField(names?.includes(name) ? 'names' : 'kinds', 'not_allowed', `${name} does not happen to ${events.type} records`, events.names);

@@ -11,10 +11,10 @@ export const OfRecord = (...fields: string[]) => Extensions({ record: fields });
 export const OfCaller = (...fields: string[]) => Extensions({ record: fields, whole: true });
 
 /**
- * The same of a record of who enters by the operation that answers it: they are not the caller, or are it in another account, so that
- * nothing leads on from it.
+ * As `OfCaller`, of the person or account that a login answers: that is not the caller, or is the caller in another account, so that
+ * nothing may be selected beyond it.
  */
-export const OfWhoEnters = (...fields: string[]) => Extensions({ record: fields, whole: true, isEnd: true });
+export const OfLogin = (...fields: string[]) => Extensions({ record: fields, whole: true, isEnd: true });
 
 /** The names under which the REST record shows a field: an `id` there that is not the id of its GraphQL object. */
 export const RestName = (...names: string[]) => Extensions({ restNames: names });

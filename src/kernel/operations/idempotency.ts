@@ -40,14 +40,17 @@ export const requestHashes = ({ app }: Context, operationId: string, variables: 
 /** Whose keys those of a caller are: a person's in all sessions. */
 const ownerOf = ({ kind, id, userId }: Principal) => (kind === 'key' ? `key:${id}` : `user:${userId}`);
 
-/** What a claim is made of: the id of a document, and whether what it does is done to the calling session. */
-interface Claiming {
+/** The operation that a key is claimed for: the id of its document, and whether its effect is the calling session's. */
+interface ClaimedOperation {
   id: string;
   ofSession: boolean;
 }
 
-/** The claim of a request, if it carries a key and somebody is calling. What is done to a session is the session's: another one was not ended by it. */
-export function claimOf(ctx: Context, { id, ofSession }: Claiming, variables: object): Claim | undefined {
+/**
+ * The claim of a request, if it carries a key and somebody is calling. The key of what is done to a session counts for that session
+ * alone: another one was not ended by it.
+ */
+export function claimOf(ctx: Context, { id, ofSession }: ClaimedOperation, variables: object): Claim | undefined {
   const key = keyOf(ctx);
   if (key === undefined || !ctx.principal) return undefined;
   const hashes = requestHashes(ctx, id, variables);

@@ -13,7 +13,7 @@ export interface RowLock {
 
 /**
  * How something is held to the end of a unit of work: `shared` with all who take it at the same time, so that they hardly wait for it,
- * `serialized`, by one after the other, `exclusive` where no other unit of the same statement may take it.
+ * `serialized` by one after the other, `exclusive` where no other unit of the same statement may take it.
  */
 export type LockMode = 'shared' | 'serialized' | 'exclusive';
 

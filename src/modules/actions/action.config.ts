@@ -25,21 +25,20 @@ const typeWords = { string: 'must be a string', integer: 'must be an integer' } 
 const isOf = (type: ConfigField['type'], value: unknown): boolean =>
   type === 'any' || (type === 'string' ? typeof value === 'string' : Number.isInteger(value));
 
-/** Under which of its names a member was given. */
+/** Under which of its names a field was given. */
 const given = (config: Config, name: string, { also = [] }: ConfigField): string | undefined =>
   [name, ...also].find((each) => config[each] !== undefined && config[each] !== null);
 
 /**
- * A configuration with its members cleaned, each under its own name; what is no member is kept as it is, and has no effect. Reports
+ * A configuration with its fields cleaned, each under its own name; what is no field is kept as it is, and has no effect. Reports
  * what is wrong, under the name by which it was given.
  */
-export function cleanConfig(members: ConfigFields, config: Config, reportFault: ReportFault, scope: CheckScope): Config {
+export function cleanConfig(fields: ConfigFields, config: Config, reportFault: ReportFault, scope: CheckScope): Config {
   const cleaned: Record<string, unknown> = { ...config };
-  for (const [name, member] of Object.entries(members)) {
+  for (const [name, member] of Object.entries(fields)) {
     const under = given(config, name, member);
     for (const other of member.also ?? []) delete cleaned[other];
-    const value =
-      under && cleanMember(member, config[under], (code, message, options) => reportFault(under, code, message, options), scope);
+    const value = under && cleanField(member, config[under], (code, message, options) => reportFault(under, code, message, options), scope);
     if (value === null || value === undefined) {
       delete cleaned[name];
       if (member.required && !under) reportFault(name, 'required', 'is required');
@@ -48,7 +47,7 @@ export function cleanConfig(members: ConfigFields, config: Config, reportFault: 
   return cleaned;
 }
 
-function cleanMember(
+function cleanField(
   { type, check, required }: ConfigField,
   value: unknown,
   reportFault: (code: FaultCode, message: string, options?: readonly string[]) => void,

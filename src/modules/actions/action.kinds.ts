@@ -51,7 +51,7 @@ export interface Outcome {
   made?: Readonly<Record<string, string>>;
 }
 
-/** A record that a member of a configuration names, of a kind that a module declares in `references`. */
+/** A record that a field of a configuration names, of a kind that a module declares in `references`. */
 export interface Named {
   member: string;
   kind: string;
@@ -60,13 +60,13 @@ export interface Named {
 
 /** A kind of action. */
 export interface ActionKind {
-  members: ConfigFields;
-  /** What else is wrong with a configuration whose members are right by themselves. */
+  fields: ConfigFields;
+  /** What else is wrong with a configuration whose fields are right by themselves. */
   check?(ctx: Context, config: Config, reportFault: ReportFault): void | Promise<void>;
-  /** What a configuration names besides what its members are said to name. */
+  /** What a configuration names besides what its fields are said to name. */
   names?(config: Config): Named[];
   /** Does it, as part of the unit of work. What it throws says whether it may succeed later. */
-  perform(ctx: Context, config: Config, acting: ActionContext): Promise<Outcome>;
+  perform(ctx: Context, config: Config, at: ActionContext): Promise<Outcome>;
 }
 
 const ofPeople = new Set(['toEmail', 'subject', 'title', 'newValue', 'seen']);

@@ -22,7 +22,7 @@ type EmailConfig = {
 
 /** Keeps an e-mail to the contact, which the sender of messages takes. */
 export const sendEmail: ActionKind = {
-  members: {
+  fields: {
     templateId: { type: 'string', check: uuid, names: 'template' },
     subject: { type: 'string', check: text(longestSubject) },
     body: { type: 'string', check: longText(100 * 1024) },
@@ -35,13 +35,13 @@ export const sendEmail: ActionKind = {
     else if (subject === undefined) reportFault('subject', 'required', 'is required of an e-mail without a template');
     else if (body === undefined) reportFault('body', 'required', 'is required of an e-mail without a template');
   },
-  async perform(ctx, config: EmailConfig, acting) {
+  async perform(ctx, config: EmailConfig, at) {
     checkTrial(ctx);
-    const contact = await acting.contact();
+    const contact = await at.contact();
     const refusal = await findEmailRefusal(ctx, contact);
     if (refusal) return skipped(refusal);
-    const mail = await mailOf(ctx, config, await acting.values());
-    const key = `${acting.run.runId}:${acting.place}`;
+    const mail = await mailOf(ctx, config, await at.values());
+    const key = `${at.run.runId}:${at.place}`;
     const given = { contactId: contact.id, templateId: config.templateId ?? null, toEmail: contact.email, isDue: true, tracked: true };
     const { id } = await keepEmail(ctx, { ...given, ...mail, actionKey: key });
     ctx.wake('messages');
@@ -62,9 +62,9 @@ async function mailOf(ctx: Context, { templateId, subject, body, bodyHtml }: Ema
 
 /** Enrolls the contact in a sequence. */
 export const enrollSequence: ActionKind = {
-  members: { sequenceId: { type: 'string', check: uuid, required: true, names: 'sequence' } },
-  async perform(ctx, { sequenceId }: { sequenceId: string }, acting) {
-    const { id } = await acting.contact();
+  fields: { sequenceId: { type: 'string', check: uuid, required: true, names: 'sequence' } },
+  async perform(ctx, { sequenceId }: { sequenceId: string }, at) {
+    const { id } = await at.contact();
     const { details } = await enroll(ctx, sequenceId, { contactIds: [id] });
     const { reason, enrollmentId } = details[0]!;
     return reason ? skipped(reason) : success({ sequenceId, contactId: id }, { enrollmentId: enrollmentId! });
@@ -76,7 +76,7 @@ const mostPayload = 1024 * 1024;
 
 /** Has what happened sent to an address, signed, on the ladder of webhooks. */
 export const sendWebhook: ActionKind = {
-  members: {
+  fields: {
     url: { type: 'string', check: text(2000), required: true },
     payload: { type: 'any', also: ['body'] },
   },
@@ -86,13 +86,13 @@ export const sendWebhook: ActionKind = {
     if (payload !== undefined && (typeof payload !== 'object' || payload === null))
       reportFault('payload', 'invalid_type', 'must be an object');
   },
-  async perform(ctx, { url, payload }: { url: string; payload?: object }, acting) {
+  async perform(ctx, { url, payload }: { url: string; payload?: object }, at) {
     checkTrial(ctx);
-    const { triggeredBy, run, place } = acting;
+    const { triggeredBy, run, place } = at;
     const event = triggeredBy.event ?? deliveredWithoutEvent.action;
     const { eventId, at: createdAt, data, changes } = triggeredBy;
     const own = { id: eventId ?? run.runId, event, createdAt, data, changes };
-    const body = payload ? JSON.stringify(mergedJson(payload, await acting.values(), new Room('payload', mostPayload))) : bodyOf(ctx, own);
+    const body = payload ? JSON.stringify(mergedJson(payload, await at.values(), new Room('payload', mostPayload))) : bodyOf(ctx, own);
     const { kind, id, runId } = run;
     const deliveryId = queueDelivery(ctx, {
       url,

@@ -11,9 +11,9 @@ import { needed } from './action.values.js';
 
 /** Assigns the contact to a user. */
 export const assignContact: ActionKind = {
-  members: { userId: { type: 'string', check: uuid, required: true, names: 'user', also: ['assignedTo', 'assignTo'] } },
-  async perform(ctx, { userId }: { userId: string }, acting) {
-    const { id } = await acting.contact();
+  fields: { userId: { type: 'string', check: uuid, required: true, names: 'user', also: ['assignedTo', 'assignTo'] } },
+  async perform(ctx, { userId }: { userId: string }, at) {
+    const { id } = await at.contact();
     await updateContact(ctx, id, { assignedTo: userId });
     return success({ contactId: id, assignedTo: userId });
   },
@@ -33,7 +33,7 @@ const mostDays = 3650;
 
 /** Makes a task about what the run is about. */
 export const makeTask: ActionKind = {
-  members: {
+  fields: {
     title: { type: 'string', check: text(500), required: true },
     description: { type: 'string', check: text(5000) },
     dueInDays: { type: 'integer', check: between(0, mostDays), also: ['dueDays'] },
@@ -45,9 +45,9 @@ export const makeTask: ActionKind = {
     const report: Report = (_at, ...fault) => reportFault('dueDate', ...fault);
     if (dueDate !== undefined) deadline(dueDate, 'dueDate', report, { account: ctx.caller.account });
   },
-  async perform(ctx, config: TaskConfig, acting) {
-    const values = await acting.values();
-    const contact = acting.contactId ? await acting.contact() : null;
+  async perform(ctx, config: TaskConfig, at) {
+    const values = await at.values();
+    const contact = at.contactId ? await at.contact() : null;
     const input = {
       title: needed('title', mergedLine(config.title, values)),
       description: config.description === undefined ? null : text5000(merged(config.description, values, new Room('description'))),
@@ -56,7 +56,7 @@ export const makeTask: ActionKind = {
       status: 'todo' as const,
       assignedTo: config.assignedTo ?? contact?.assignedTo ?? null,
       contactId: contact?.id ?? null,
-      dealId: dealOf(acting),
+      dealId: dealOf(at),
     };
     const task = await createTask(ctx, input);
     return success(

@@ -44,7 +44,7 @@ export async function checkActions(ctx: Context, actions: readonly Placed[]): Pr
   const cleaned = await Promise.all(
     actions.map(async ({ type, config }, i) => {
       const kind: ActionKind = actionKinds[type as ActionType];
-      const own = cleanConfig(kind.members, config, reporters[i]!, { account: ctx.caller.account });
+      const own = cleanConfig(kind.fields, config, reporters[i]!, { account: ctx.caller.account });
       await kind.check?.(ctx, own, reporters[i]!);
       return { type, config: own };
     }),
@@ -58,11 +58,11 @@ export async function checkActions(ctx: Context, actions: readonly Placed[]): Pr
 
 /** The records that a configuration names, by their kinds. */
 function namesIn({ type, config }: Action): Named[] {
-  const { members, names: own }: ActionKind = actionKinds[type as ActionType];
-  const byMembers = Object.entries(members).flatMap(([member, { names }]) =>
+  const { fields, names: own }: ActionKind = actionKinds[type as ActionType];
+  const byFields = Object.entries(fields).flatMap(([member, { names }]) =>
     names && typeof config[member] === 'string' ? [{ member, kind: names, id: config[member] }] : [],
   );
-  return [...byMembers, ...(own?.(config) ?? [])];
+  return [...byFields, ...(own?.(config) ?? [])];
 }
 
 async function checkNames(ctx: Context, actions: readonly Action[], reporters: readonly ReportFault[]): Promise<void> {
@@ -137,8 +137,8 @@ export function actionPerformer(
     ...(trigger.contactId && { contact: await loaded() }),
   });
   return async ({ type, config }, place) => {
-    const acting: ActionContext = { ...trigger, place, contact: loaded, values };
-    const outcome = await (actionKinds[type as ActionType] as ActionKind).perform(ctx, config, acting);
+    const at: ActionContext = { ...trigger, place, contact: loaded, values };
+    const outcome = await (actionKinds[type as ActionType] as ActionKind).perform(ctx, config, at);
     // What an action changes of the contact the next one is to see.
     if (changing.has(type)) contact = undefined;
     return outcome;
@@ -163,4 +163,5 @@ export function errorText(error: unknown): string {
 }
 
 /** The contact for whom a run acts that an event started: none where the contact was deleted. */
-export const contactOfRun = (event: string, contactId: string | null): string | null => (event === 'contact.deleted' ? null : contactId);
+export const contactAfterEvent = (event: string, contactId: string | null): string | null =>
+  event === 'contact.deleted' ? null : contactId;

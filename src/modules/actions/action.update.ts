@@ -57,7 +57,7 @@ const ruleOf = ({ entity = 'contact', field }: UpdateConfig): FieldRule | undefi
 
 /** Sets a field of the contact, or of the deal, company or task that the run is about. */
 export const updateField: ActionKind = {
-  members: {
+  fields: {
     entity: { type: 'string', check: oneOf(Object.keys(entities)) },
     field: { type: 'string', check: text(200), required: true, also: ['fieldName', 'fieldKey'] },
     value: { type: 'any' },
@@ -77,10 +77,10 @@ export const updateField: ActionKind = {
     const isNamed = Object.hasOwn(links, field) && typeof value === 'string' && mergeFieldsOf(value).length === 0 && value !== '';
     return isNamed ? [{ member: 'value', kind: links[field]!, id: value.toLowerCase() }] : [];
   },
-  async perform(ctx, config: UpdateConfig, acting) {
+  async perform(ctx, config: UpdateConfig, at) {
     const { entity = 'contact', field } = config;
-    const id = await targetOf(entity, acting);
-    const value = await filled(ctx, config, acting);
+    const id = await targetOf(entity, at);
+    const value = await filled(ctx, config, at);
     const rule = ruleOf(config);
     const faults: Detail[] = [];
     const input =
@@ -110,8 +110,8 @@ async function faultsOf(ctx: Context, config: UpdateConfig, rule: FieldRule): Pr
 const namesNothing = (path: string): Fault => ({ code: 'not_allowed', message: `names a merge field that is not there: ${path}` });
 
 /** The value with its placeholders filled in. Throws 400 where it is one placeholder alone that names nothing: to clear a field is to say null. */
-async function filled(ctx: Context, { entity = 'contact', field, value = null }: UpdateConfig, acting: ActionContext): Promise<unknown> {
-  const values = mergeFieldsOf(JSON.stringify(value)).length > 0 ? await acting.values() : {};
+async function filled(ctx: Context, { entity = 'contact', field, value = null }: UpdateConfig, at: ActionContext): Promise<unknown> {
+  const values = mergeFieldsOf(JSON.stringify(value)).length > 0 ? await at.values() : {};
   const path = typeof value === 'string' ? wholeMergeField(value) : undefined;
   if (path !== undefined && !namesValue(values, path)) throw invalid([detailOf(field, namesNothing(path))]);
   const merged = mergedJson(value, values, new Room('value'));
@@ -147,10 +147,10 @@ function keptOf(field: string, input: Input, value: unknown): unknown {
   return kept === null || typeof value === 'string' ? kept : value;
 }
 
-async function targetOf(entity: string, acting: ActionContext): Promise<string> {
-  const { type, data } = acting.triggeredBy;
+async function targetOf(entity: string, at: ActionContext): Promise<string> {
+  const { type, data } = at.triggeredBy;
   // The contact may have been merged into another one after the event.
-  if (entity === 'contact') return (await acting.contact()).id;
+  if (entity === 'contact') return (await at.contact()).id;
   if (entities[entity]!.type === type && typeof data.id === 'string') return data.id;
   const id = data[`${entity}Id`];
   if (typeof id === 'string') return id;

@@ -26,7 +26,7 @@ interface Known {
   expiresAt: Date | null;
   /** A session that has just slid on: its cookie must, too. */
   slid?: boolean;
-  /** Notes that a key was used, where that is due: whoever is let in first by this look does, and nobody who is refused. */
+  /** Notes that the key was used, where that is due. The first request that is let in calls it, once; one that is refused does not. */
   noteUse?: () => Promise<unknown>;
 }
 

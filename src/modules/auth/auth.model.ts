@@ -1,5 +1,5 @@
 import { Anything, Email, Entity, Flag, Input, Nested, OneOf, Ref, Secret, SomeOf, Text, Texts } from '../../kernel/model/fields.js';
-import { OfCaller, OfWhoEnters, RestName } from '../../kernel/model/recordMarks.js';
+import { OfCaller, OfLogin, RestName } from '../../kernel/model/recordMarks.js';
 import { Role, User, Workspace } from './auth.member.model.js';
 
 /** No object of its own: which workspace it is, its name and the role in it. */
@@ -18,14 +18,14 @@ export class AuthResult {
     () => User,
     'Who is logged in, as a member of the current account',
   )
-  @OfWhoEnters('id', 'email', 'firstName', 'lastName')
+  @OfLogin('id', 'email', 'firstName', 'lastName')
   user: User | null;
   @Nested(
     () => Workspace,
     () => Workspace,
     'The current account',
   )
-  @OfWhoEnters('id', 'name')
+  @OfLogin('id', 'name')
   account: Workspace | null;
   @OneOf(Role, 'The role in the current account') role: keyof typeof Role | null;
   @Nested(

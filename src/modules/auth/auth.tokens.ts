@@ -24,7 +24,7 @@ export async function issueToken(ctx: Context, kind: Kind, userId: string, { acc
   return token;
 }
 
-/** What whoever uses the account's last token of a person was to know, also where that one ended; nothing where there was none. */
+/** The data of the last token of a kind that the account issued to a person, also of one that ended; {} where there was none. */
 export async function lastDataOf(ctx: Context, kind: Kind, userId: string, account: string): Promise<NonNullable<Issued['data']>> {
   const where = { kind, userId, accountId: account };
   const last = await ctx.global.token.findFirst({ where, orderBy: { createdAt: 'desc' } });

@@ -76,24 +76,24 @@ function faultsOf(nodeId: string | null, code: Blocker['code'], read: () => unkn
 }
 
 /** Whether a node has more branches than it may. */
-const isTangled = ({ branches }: GraphNode): boolean => branches.length > mostBranches;
+const hasTooManyBranches = ({ branches }: GraphNode): boolean => branches.length > mostBranches;
 
-/** Whether the nodes that have not too many branches have too many together. */
-const areTangled = (nodes: readonly GraphNode[]): boolean =>
-  nodes.reduce((sum, node) => sum + (isTangled(node) ? 0 : node.branches.length), 0) > mostBranchesOfGraph;
+/** Whether nodes have too many branches together; those that have too many by themselves do not count. */
+const haveTooManyBranches = (nodes: readonly GraphNode[]): boolean =>
+  nodes.reduce((sum, node) => sum + (hasTooManyBranches(node) ? 0 : node.branches.length), 0) > mostBranchesOfGraph;
 
 /**
- * What of the conditions names no field of the record that they are about, or compares it with what it cannot be. Those of too many
- * branches are not read, and none once as many faults are found as are told.
+ * What of the conditions names no field of the record that they are about, or compares it with what it cannot be. Branches of
+ * which there are too many are not read, and nothing more once as many faults are found as are told.
  */
 function ofConditions(ctx: Context, { event, conditions, nodes }: Plan): Blocker[] {
   const eventType = event === null ? undefined : ctx.app.registry.events.get(event)?.of.type;
   const ofTrigger = eventType ? faultsOf(null, 'bad_condition', () => matcherOf(ctx, eventType, conditions, 'triggerConditions')) : [];
   const found = [...ofTrigger];
-  if (areTangled(nodes)) return found;
+  if (haveTooManyBranches(nodes)) return found;
   for (const node of nodes) {
     if (found.length >= mostTold) break;
-    if (!isTangled(node)) found.push(...ofNodeConditions(ctx, node, eventType));
+    if (!hasTooManyBranches(node)) found.push(...ofNodeConditions(ctx, node, eventType));
   }
   return found;
 }
@@ -135,8 +135,8 @@ function ofGraph(ctx: Context, given: Given, { nodes, event }: Plan, isTooLarge:
   const { startNodeId } = given;
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const shape = given.nodes.flatMap((node, nth) => ofShape(node, nodes[nth]!));
-  const tangled = areTangled(nodes) ? [at(null, 'bad_branch', `a graph has at most ${mostBranchesOfGraph} branches`)] : [];
-  const whole = [...shape, ...tangled, ...twinsOf(nodes), ...ofLinks(nodes, byId)];
+  const tooMany = haveTooManyBranches(nodes) ? [at(null, 'bad_branch', `a graph has at most ${mostBranchesOfGraph} branches`)] : [];
+  const whole = [...shape, ...tooMany, ...twinsOf(nodes), ...ofLinks(nodes, byId)];
   const start = startNodeId === null ? undefined : byId.get(startNodeId);
   if (!start)
     return [...whole, at(null, 'missing_start', nodes.length === 0 ? 'it does nothing: it has no node' : 'startNodeId names no node')];
@@ -184,7 +184,7 @@ const ofLinks = (nodes: GraphNode[], byId: ReadonlyMap<string, GraphNode>): Bloc
 /** What the config of a node lacks. */
 function ofNode(ctx: Context, node: GraphNode, started: string | null): Blocker[] {
   const { id, type, config, branches, next } = node;
-  if (isTangled(node)) return [at(id, 'bad_branch', `a node has at most ${mostBranches} branches`)];
+  if (hasTooManyBranches(node)) return [at(id, 'bad_branch', `a node has at most ${mostBranches} branches`)];
   if (type === 'condition' && (config.conditions ?? null) === null) return [at(id, 'bad_condition', 'its config needs conditions')];
   if (type === 'branch' && branches.length === 0) return [at(id, 'bad_branch', 'it needs at least one branch')];
   if (type === 'branch' && branches.some(({ when }) => when === null))

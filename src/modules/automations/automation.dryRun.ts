@@ -12,7 +12,7 @@ import type { GraphNode, Plan } from './automation.graph.js';
 import { getAutomation } from './automation.service.js';
 import type { AutomationRow } from './automation.table.js';
 import { endOfWait, waitOf } from './automation.wait.js';
-import { actedOf, actionOf, runnerStep, triggerOf } from './run.act.js';
+import { actedOf, actionOf, runnerStep, runTriggerOf } from './run.act.js';
 import { afterWait, decide, type Subject } from './run.decide.js';
 import type { DryRunInput, DryRunResult, DryRunStep } from './run.explain.model.js';
 import { within } from './run.start.js';
@@ -88,7 +88,7 @@ async function tried(outer: Context, plan: Plan, { automation, contactId, starte
     triggerData: started,
     startedAt: now,
   };
-  const perform = actionPerformer(ctx, triggerOf(run, automation.name));
+  const perform = actionPerformer(ctx, runTriggerOf(run, automation.name));
   const read = async () => (contactId ? ((await contactLoader(ctx).fresh(contactId)) as Record<string, unknown> | null) : null);
   // Read again after an action, which may have changed it.
   let known: ReturnType<typeof read> | undefined;

@@ -37,8 +37,11 @@ export const AutomationStatus = oneOf(
 /** The most nodes of one graph. */
 export const mostNodes = 1000;
 
-/** The most branches of one node, and of all nodes of a graph: each has conditions of its own, which are read and evaluated. */
-export const [mostBranches, mostBranchesOfGraph] = [100, 10_000];
+/** The most branches of one node: each has conditions of its own, which are read and evaluated. */
+export const mostBranches = 100;
+
+/** The most branches of all nodes of a graph. */
+export const mostBranchesOfGraph = 10_000;
 
 /** The types of the nodes of a graph. */
 export const nodeTypes = ['trigger', 'condition', 'branch', 'action', 'wait', 'goal', 'end'] as const;

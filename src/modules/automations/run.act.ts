@@ -16,7 +16,7 @@ export const actionOf = ({ config }: GraphNode): Action => ({
 type About = Pick<RunRow, 'id' | 'automationId' | 'contactId' | 'eventId' | 'triggerEvent' | 'triggerData' | 'startedAt'>;
 
 /** What the actions of a run are done for. */
-export function triggerOf(run: About, automationName: string): RunTrigger {
+export function runTriggerOf(run: About, automationName: string): RunTrigger {
   const { id: runId, automationId: id, contactId, eventId, triggerEvent: event, triggerData } = run;
   const { type = null, data = {}, changes = null, createdAt } = triggerData ?? {};
   const { kind, name } = actorOf({ id, name: automationName }) as { kind: 'automation'; name: string };

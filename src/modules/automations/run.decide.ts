@@ -33,10 +33,11 @@ async function recordOfSubject(ctx: Context, type: string, { started, contact }:
   };
 }
 
-/** Whether conditions of a node hold, and what each of them saw. */
-async function holds(ctx: Context, node: GraphNode, { given, at }: { given: unknown; at: string }, subject: Subject) {
+/** Evaluates conditions over what a node is about, which is read once. */
+async function evaluatorOf(ctx: Context, node: GraphNode, subject: Subject) {
   const type = conditionsType(node.config, subject.started?.type);
-  return matcherOf(ctx, type, given, at).evaluate(await recordOfSubject(ctx, type, subject));
+  const record = await recordOfSubject(ctx, type, subject);
+  return (given: unknown, at: string) => matcherOf(ctx, type, given, at).evaluate(record);
 }
 
 const words = { yes: [true, 'true', 'yes'], no: [false, 'false', 'no'] } as const;
@@ -50,7 +51,8 @@ export const afterWait = (node: GraphNode, isLate: boolean): string | null => ((
 
 /** Whether conditions hold: on by the branch of the answer, else by `next`, which is the way of what has no branch. */
 async function condition(ctx: Context, node: GraphNode, subject: Subject): Promise<Decision> {
-  const { holds: isMet, conditions } = await holds(ctx, node, { given: node.config.conditions, at: 'config.conditions' }, subject);
+  const evaluate = await evaluatorOf(ctx, node, subject);
+  const { holds: isMet, conditions } = evaluate(node.config.conditions, 'config.conditions');
   const [yes, no] = [branchOf(node, words.yes), branchOf(node, words.no)];
   const other = isMet ? no : yes;
   const way = isMet ? yes : no;
@@ -62,10 +64,9 @@ async function condition(ctx: Context, node: GraphNode, subject: Subject): Promi
 /** The first of the branches whose conditions hold, else `next`. */
 async function branch(ctx: Context, node: GraphNode, subject: Subject): Promise<Decision> {
   const looked: object[] = [];
-  const type = conditionsType(node.config, subject.started?.type);
-  const record = await recordOfSubject(ctx, type, subject);
+  const evaluate = await evaluatorOf(ctx, node, subject);
   for (const [nth, { when, next }] of node.branches.entries()) {
-    const { holds: isMet, conditions } = matcherOf(ctx, type, when, `branches.${nth}.when`).evaluate(record);
+    const { holds: isMet, conditions } = evaluate(when, `branches.${nth}.when`);
     looked.push({ branch: nth, holds: isMet, conditions });
     if (isMet) return { status: 'completed', output: { branch: nth, branches: looked, next }, next };
   }
@@ -74,7 +75,8 @@ async function branch(ctx: Context, node: GraphNode, subject: Subject): Promise<
 
 /** A goal counts where its conditions hold, always where it has none; the run goes on either way. */
 async function goal(ctx: Context, node: GraphNode, subject: Subject): Promise<Decision> {
-  const { holds: isMet, conditions } = await holds(ctx, node, { given: node.config.conditions ?? null, at: 'config.conditions' }, subject);
+  const evaluate = await evaluatorOf(ctx, node, subject);
+  const { holds: isMet, conditions } = evaluate(node.config.conditions ?? null, 'config.conditions');
   return { status: isMet ? 'completed' : 'skipped', output: { reached: isMet, conditions, next: node.next }, next: node.next };
 }
 

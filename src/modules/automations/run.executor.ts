@@ -6,7 +6,7 @@ import { withoutPeople } from '../actions/action.kinds.js';
 import { actionPerformer, readContact } from '../actions/action.service.js';
 import type { GraphNode, Plan } from './automation.graph.js';
 import { endOfWait, waitOf } from './automation.wait.js';
-import { actedOf, actionOf, callRunner, runnerStep, triggerOf } from './run.act.js';
+import { actedOf, actionOf, callRunner, runnerStep, runTriggerOf } from './run.act.js';
 import { beginningOf, sinceBeginning } from './run.begin.js';
 import { afterWait, decide, type Subject } from './run.decide.js';
 import { failWaits } from './run.end.js';
@@ -73,7 +73,7 @@ export class RunExecutor {
     this.#nodes = new Map(plan.nodes.map((node) => [node.id, node]));
     this.#steps = run.steps;
     this.#goal = run.goalNodeId;
-    this.#perform = actionPerformer(ctx, triggerOf(run, run.automationName), () => this.#contactNow());
+    this.#perform = actionPerformer(ctx, runTriggerOf(run, run.automationName), () => this.#contactNow());
     this.#subject = { started: run.triggerData, contact: () => this.#contactNow() };
   }
 

@@ -7,7 +7,7 @@ import type { FeedEvent } from '../../kernel/events/feedStore.js';
 import { Portion, type ReadEvent } from '../../kernel/events/readers.js';
 import type { Evaluation } from '../../kernel/matching/matcher.js';
 import { contactsOf } from '../actions/action.contact.js';
-import { contactOfRun } from '../actions/action.service.js';
+import { contactAfterEvent } from '../actions/action.service.js';
 import { evaluator, isTrigger } from '../actions/action.trigger.js';
 import type { Plan } from './automation.graph.js';
 import { planOfVersion } from './automation.publish.js';
@@ -131,7 +131,7 @@ export const automationReader: FeedReader = {
       ctx,
       meant.map(({ event }) => event),
     );
-    const contactOf: ContactOf = (event) => contactOfRun(event.name, contactIn(event));
+    const contactOf: ContactOf = (event) => contactAfterEvent(event.name, contactIn(event));
     for (const automation of automations) {
       const its = meant.filter((each) => each.automation === automation);
       if (its.length > 0) await startRuns(ctx, automation, its, contactOf);

@@ -4,7 +4,7 @@ import { type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { FeedEvent } from '../../kernel/events/feedStore.js';
 import { contactOf as contactIn } from '../actions/action.contact.js';
-import { contactOfRun } from '../actions/action.service.js';
+import { contactAfterEvent } from '../actions/action.service.js';
 import { evaluator } from '../actions/action.trigger.js';
 import type { Plan } from './automation.graph.js';
 import { planOfVersion } from './automation.publish.js';
@@ -15,7 +15,7 @@ import type { RunState } from './run.table.js';
 import { ofNew, wayOf } from './run.ways.js';
 
 /** The contact whom an event is about; none where it is about nobody, or about one who is gone. */
-const contactOf = (event: FeedEvent): string | null => contactOfRun(event.name, contactIn(event));
+const contactOf = (event: FeedEvent): string | null => contactAfterEvent(event.name, contactIn(event));
 
 const beginning = { since: nullable(instant), after: nullable(text) };
 const waitingRun = {

@@ -1,6 +1,6 @@
 import type { Context } from '../../kernel/context/context.js';
 import { recordSchema } from '../../kernel/model/recordSchema.js';
-import { contactOfRun } from '../actions/action.service.js';
+import { contactAfterEvent } from '../actions/action.service.js';
 
 /** What a wait for an event goes by. */
 type Way = 'record' | 'contact';
@@ -48,7 +48,7 @@ export function wayOf(
   const type = typeOf(event);
   const isOfRecord = entityId !== null && type !== 'Contact' && type === typeOf(triggerEvent);
   if (isOfRecord && mayCome(event, triggerEvent, contactId !== null)) return 'record';
-  return contactOfRun(event, contactId) && type && namesContact(app.registry.schema(), type) ? 'contact' : null;
+  return contactAfterEvent(event, contactId) && type && namesContact(app.registry.schema(), type) ? 'contact' : null;
 }
 
 /** Whether a run of an automation that such an event starts, or that somebody starts for a contact, may ever be gone on with by an event. */

@@ -32,7 +32,7 @@ export function busyAfter(before: AppointmentRow, after: AppointmentRow, calenda
 export function takePlace(ctx: Context, calendar: Buffered, person: string | null): void {
   const account = sql`account_id = ${ctx.caller.account.id}::uuid`;
   const asRead = sql`id = ${calendar.id}::uuid and buffer_minutes = ${calendar.bufferMinutes}::int`;
-  // By their names both are held before the appointments that are changed: who changes a buffer holds all of it in this order, too.
+  // Locks are taken in the order of their names: both before the appointments that are changed, as whoever changes a buffer takes them.
   ctx.requireRow(
     `appointment 1 calendar ${calendar.id} ${calendar.bufferMinutes}`,
     sql`select 1 from calendars where ${account} and ${asRead} for no key update`,
@@ -44,13 +44,13 @@ export function takePlace(ctx: Context, calendar: Buffered, person: string | nul
   );
 }
 
-/** When the whole buffer of an appointment ends, over the aliases `a` of it and `c` of its calendar. */
-const whole = sql`a.end_time + c.buffer_minutes * interval '1 minute'`;
+/** When the buffer of an appointment ends if nothing cuts it short: alias `a` is the appointment, `c` its calendar. */
+const wholeBufferEnd = sql`a.end_time + c.buffer_minutes * interval '1 minute'`;
 
 // No appointment is moved, and no two come to overlap: a buffer ends where the next one begins, of the calendar or of the person.
 const rebuffering = (account: Sql, which: Sql): Sql => sql`
   update appointments t set busy_until = b.until from (
-    select a.id, greatest(a.end_time, least(${whole}, (
+    select a.id, greatest(a.end_time, least(${wholeBufferEnd}, (
         select min(n.start_time) from appointments n where n.account_id = a.account_id and n.calendar_id = a.calendar_id
           and n.start_time >= a.end_time and n.status = 'scheduled' and n.deleted_at is null), (
         select min(n.start_time) from appointments n where n.account_id = a.account_id and n.assigned_to = a.assigned_to
@@ -60,7 +60,7 @@ const rebuffering = (account: Sql, which: Sql): Sql => sql`
   where t.account_id = ${account} and t.id = b.id and t.busy_until <> b.until`;
 
 /** What is on a calendar and not over, alias `a`: what is over may have the old buffer still, or have the new one. */
-const notOver = (calendar: Sql, now: Sql): Sql => sql`a.calendar_id = ${calendar} and greatest(a.busy_until, ${whole}) > ${now}`;
+const notOver = (calendar: Sql, now: Sql): Sql => sql`a.calendar_id = ${calendar} and greatest(a.busy_until, ${wholeBufferEnd}) > ${now}`;
 
 const rebufferCalendar = statement({
   name: 'rebufferCalendar',
@@ -69,8 +69,8 @@ const rebufferCalendar = statement({
   text: ({ account, calendar, now }) => rebuffering(account, notOver(calendar, now)),
 });
 
-// Whoever books for one of them, on whatever calendar, is done by then or begins later. A statement of its own: the next one is to see
-// what they booked. In one order, as all who take persons do.
+// Holds the persons whose appointments a changed buffer may change: a booking for one of them, on whatever calendar, is done by then or
+// begins later. It is a statement of its own, so that the next one sees what was booked; its order is that of all who take persons.
 const holdPeople = statement({
   name: 'holdPeopleOfCalendar',
   takes: { calendar: uuid, now: instant },
@@ -80,7 +80,7 @@ const holdPeople = statement({
     select t.user_id as id from memberships t where t.account_id = ${account} and t.user_id in (
       select a.assigned_to from appointments a join calendars c on c.account_id = a.account_id and c.id = a.calendar_id
       where a.account_id = ${account} and ${notOver(calendar, now)} and a.status = 'scheduled' and a.deleted_at is null
-        and a.busy_until <> ${whole})
+        and a.busy_until <> ${wholeBufferEnd})
     order by t.user_id for no key update of t`,
 });
 
@@ -115,14 +115,14 @@ const justBefore = statement({
   row: { ...place, isShort: flag },
   text: ({ account, calendar, person, start }) => sql`
     select a.id, a.calendar_id as "calendarId", c.buffer_minutes as "bufferMinutes", a.assigned_to as "assignedTo",
-      a.busy_until < ${whole} as "isShort"
+      a.busy_until < ${wholeBufferEnd} as "isShort"
     from (${before(account, start, sql`a.calendar_id = ${calendar}`)} union ${before(account, start, sql`a.assigned_to = ${person}`)}) a
       join calendars c on c.account_id = ${account} and c.id = a.calendar_id`,
 });
 
 /**
  * Of what lies just before a scheduled appointment, on its calendar and for its person, what has less than its buffer. The next write,
- * which has the appointment leave its time, takes the places of all of it, also of what is whole: a buffer that is changed meanwhile
+ * which has the appointment leave its time, takes the places of all of it, also where the buffer is not cut short: a buffer that is changed meanwhile
  * would end where the appointment still is, and nobody would give it back.
  */
 export async function cutShortBy(ctx: Context, { calendarId, assignedTo, startTime, status }: AppointmentRow): Promise<CutShort[]> {
@@ -141,7 +141,7 @@ const cutShortNow = statement({
     select a.id, a.calendar_id as "calendarId", c.buffer_minutes as "bufferMinutes", a.assigned_to as "assignedTo"
     from appointments a join calendars c on c.account_id = a.account_id and c.id = a.calendar_id
     where a.account_id = ${account} and a.assigned_to = ${person} and a.status = 'scheduled' and a.deleted_at is null
-      and ${whole} > greatest(a.busy_until, ${now})`,
+      and ${wholeBufferEnd} > greatest(a.busy_until, ${now})`,
 });
 
 /** What a person has that has less than its buffer, and is not over with it. */

@@ -81,7 +81,7 @@ export async function publishDraft(ctx: Context, before: KeptFlow, vendor: AtVen
   if (left) ctx.update('CallFlowTombstone', left, { releasedAt: ctx.now() });
   const since = 'listed' in vendor && vendor.listed ? priorOf(ctx, vendor.listed.voice) : null;
   const prior = left && { priorConfig: since ?? left.priorConfig };
-  // Versions before could leave an unpublished flow with what they kept of another number.
+  // Earlier releases could leave an unpublished flow with the routing that it kept of another number.
   const begins = before.publishedVersion === null && { publishedSince: ctx.now(), priorConfig: null };
   const given = { publishedGraph: graph as object, publishedVersion: version, publishedAt: ctx.now(), ...begins, ...prior };
   return keepFlow(ctx, before, given, 'published');

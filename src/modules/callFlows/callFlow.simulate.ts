@@ -20,20 +20,20 @@ const pointers = statement({
 });
 
 /** Nodes that a call comes to, and people whom it rings; it is followed no further. Circles of large groups have millions. */
-const mostTold = 100_000;
+const mostFollowed = 100_000;
 
 /** A group of a draft with those of its members that name somebody. */
 const namedOf = (node: GroupNode): GroupNode => ({ ...node, members: node.members.filter((member) => personOf(member?.userId)) });
 
 /** What is known of a node, found out when it is first asked for. */
-function kept<V>(known: Map<string, V>, id: string, find: () => V): V {
+function remembered<V>(known: Map<string, V>, id: string, find: () => V): V {
   const value = known.get(id) ?? find();
   known.set(id, value);
   return value;
 }
 
 /** Members each once, with the sum of their weights. */
-function together(members: GroupNode['members']): GroupNode['members'] {
+function withSummedWeights(members: GroupNode['members']): GroupNode['members'] {
   const weights = new Map<string, number>();
   for (const { userId, weight } of members) weights.set(personOf(userId), (weights.get(personOf(userId)) ?? 0) + (weight ?? 0));
   return [...weights].map(([userId, weight]) => ({ userId, weight }));
@@ -58,7 +58,7 @@ class Caller {
   private readonly now: Date;
   /** The nodes that it came to since something was pressed. */
   readonly #since = new Set<string>();
-  /** Of timings where they lead to, of groups who is rung: a call may come a hundred times to one that has tens of thousands of them. */
+  /** Where timings lead to, and who is rung by groups, by node: a call may come a hundred times to one with tens of thousands of either. */
   readonly #ways = new Map<string, string>();
   readonly #orders = new Map<string, () => string[]>();
 
@@ -67,14 +67,14 @@ class Caller {
     this.path.push(id);
     const isCircle = this.#since.has(id);
     this.#since.add(id);
-    return !isCircle && this.path.length < mostTold && this.rings.length < mostTold;
+    return !isCircle && this.path.length < mostFollowed && this.rings.length < mostFollowed;
   }
 
   /** Where the caller goes on after a node. */
   after(node: FlowNode): string {
     switch (node.kind) {
       case 'timing':
-        return kept(this.#ways, node.id, () => timed(node, this.ctx.caller.account.timezone, this.now));
+        return remembered(this.#ways, node.id, () => timed(node, this.ctx.caller.account.timezone, this.now));
       case 'menu': {
         const pressed = this.#digits.shift();
         if (pressed !== undefined) this.#since.clear();
@@ -84,7 +84,7 @@ class Caller {
         this.#ring(node.id, [personOf(node.userId)]);
         return node.next;
       case 'group':
-        this.#ring(node.id, kept(this.#orders, node.id, () => this.#orderOf(namedOf(node)))());
+        this.#ring(node.id, remembered(this.#orders, node.id, () => this.#orderOf(namedOf(node)))());
         return node.next;
       default:
         return (node as { next: string }).next;
@@ -99,12 +99,12 @@ class Caller {
       const order = ringOrder(node, turn, ordering);
       return () => order;
     }
-    const group = { ...node, members: together(node.members) };
+    const group = { ...node, members: withSummedWeights(node.members) };
     return () => ringOrder(group, turn, ordering);
   }
 
   #ring(nodeId: string, userIds: readonly string[]): void {
-    for (const userId of userIds.filter(Boolean).slice(0, mostTold - this.rings.length)) {
+    for (const userId of userIds.filter(Boolean).slice(0, mostFollowed - this.rings.length)) {
       const agent = this.agents.get(userId);
       const { name = null, did = null, presence = 'off' } = agent ?? {};
       this.rings.push({ nodeId, userId, name, did, presence, rings: isRung(agent) });

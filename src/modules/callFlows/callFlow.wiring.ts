@@ -18,7 +18,7 @@ const stateOf = (ctx: Context, voice: VoiceConfig | undefined, error: string | n
 };
 
 /** Why calls that are routed so do not come to the service. */
-const elsewhere = (ctx: Context, voice: VoiceConfig) =>
+const whyNotOurs = (ctx: Context, voice: VoiceConfig) =>
   asksUs(ctx, voice) ? 'The vendor does not ask the service by POST' : 'The vendor routes the number elsewhere';
 
 const isVendors = (error: unknown): error is Error => error instanceof SmsRefused || error instanceof SmsUnconfirmed;
@@ -58,7 +58,7 @@ export async function wire(ctx: Context, { id, phoneNumber }: Pick<KeptFlow, 'id
       await restoreQuietly(ctx, number.number);
       return stateOf(ctx, undefined, 'The flow was unpublished meanwhile');
     }
-    return stateOf(ctx, voice, elsewhere(ctx, voice));
+    return stateOf(ctx, voice, whyNotOurs(ctx, voice));
   } catch (error) {
     if (!isVendors(error)) ctx.app.log.warn({ err: error, ...inLog(ctx.request) }, 'a number could not be wired');
     return stateOf(ctx, voice, wordsOf(error));
@@ -74,7 +74,7 @@ export async function getWiring(ctx: Context, id: string): Promise<Wiring> {
   if (!phoneNumber) return stateOf(ctx, undefined, 'The flow has no phone number');
   if ((await ownerOf(ctx, phoneNumber)) !== 'workspace') return stateOf(ctx, undefined, 'The number is no number of the workspace');
   return ctx.app.vendors.sms.number(phoneNumber).then(
-    (number) => stateOf(ctx, number?.voice, number ? elsewhere(ctx, number.voice) : 'The vendor does not have the number'),
+    (number) => stateOf(ctx, number?.voice, number ? whyNotOurs(ctx, number.voice) : 'The vendor does not have the number'),
     (error) => stateOf(ctx, undefined, wordsOf(error)),
   );
 }

@@ -64,7 +64,7 @@ export function agentsById(ctx: Context, members: readonly CallMember[], ownNumb
 export const agentsOf = async (ctx: Context, ids: readonly string[], ownNumber: string | null): Promise<Map<string, Agent>> =>
   agentsById(ctx, ids.length > 0 ? await ctx.rows(membersOf, { ids }) : [], ownNumber);
 
-// Held as it is read: of two who say something at once, each is told against what the other said.
+// Locked as it is read: of two calls at once, the second is compared with what the first one wrote.
 const holdMember = statement({
   name: 'holdCallMember',
   takes: { user: uuid },

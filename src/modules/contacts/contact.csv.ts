@@ -116,8 +116,7 @@ async function askedOf(ctx: Context, { filter, sort, order }: Partial<Asked>): P
   clean(ContactFilter, filter, ctx);
   const { smartListId, ...own } = filter ?? {};
   const saved = await savedFilter<keyof typeof ContactSort>(ctx, 'contact', smartListId);
-  const byList = sort ? {} : { sort: saved.sort, order: saved.order };
-  return { filter: own, sort: sort ?? byList.sort, order: order ?? byList.order, more: saved.conditions };
+  return { filter: own, sort: sort ?? saved.sort, order: order ?? (sort ? undefined : saved.order), more: saved.conditions };
 }
 
 /**

@@ -54,7 +54,7 @@ const names = (document: string, pattern: Sql, key: Sql) => sql`(${rawSql(`(${do
   or jsonb_path_exists(${rawSql(document)}, '$.** ? (@.field == "customFields" || @.fieldName == "customFields" || @.fieldKey == "customFields").value
     ? (@.type() == "object").keyvalue() ? (@.key == $key)', jsonb_build_object('key', ${key}), true))`;
 
-// Nobody could change the own list of somebody who was removed: it waits for their return, and counts again from then on.
+// Nobody could change the private list of somebody who was removed: it waits for their return, and counts again from then on.
 const listsNaming = statement({
   name: 'smartListsNamingField',
   takes: { key: text, pattern: text },
@@ -172,19 +172,19 @@ const otherReferrers = ({ key, path, pattern, entity }: Record<'key' | 'path' | 
 
 const referring = statement({
   name: 'customFieldReferrers',
-  takes: { key: text, path: text, pattern: text, entity: text, judged: listOf(uuid), caller: uuid },
+  takes: { key: text, path: text, pattern: text, entity: text, found: listOf(uuid), caller: uuid },
   row: { type: word<CustomFieldDependency['type']>(), recordId: uuid, name: text, total: integer },
-  text: ({ account, judged, caller, ...place }) => {
+  text: ({ account, found, caller, ...place }) => {
     const rows = (...[type, name, table, condition]: Referrer) => sql`select ${rawSql(`'${type}'`)}::text as type,
       t.id as "recordId", ${rawSql(name)} as name from ${rawSql(table)} t where t.account_id = ${account} and ${condition}`;
-    const isJudged = sql`t.id = any(${judged})`;
+    const isFound = sql`t.id = any(${found})`;
     // A colleague's own list counts, but how it is called is theirs.
     const saved = sql`select 'smart_list' as type, t.id as "recordId",
       case when t.shared or t.created_by = ${caller} then t.name else 'A private list' end as name
-      from smart_lists t where t.account_id = ${account} and ${isJudged}`;
+      from smart_lists t where t.account_id = ${account} and ${isFound}`;
     const parts = [
-      rows('workflow', 't.name', 'workflows', isJudged),
-      rows('automation', 't.name', 'automations', isJudged),
+      rows('workflow', 't.name', 'workflows', isFound),
+      rows('automation', 't.name', 'automations', isFound),
       ...otherReferrers(place).map((of) => rows(...of)),
     ];
     const all = parts.reduce((left, right) => sql`${left} union all ${right}`, saved);
@@ -197,9 +197,9 @@ const referring = statement({
  * sequences (those that are under way included) and imports that are not completed.
  */
 export async function dependenciesOf(ctx: Context, place: Place): Promise<DependencySummary> {
-  const judged = [...(await listsAsking(ctx, place)), ...(await reactingTo(ctx, place))];
+  const foundIds = [...(await listsAsking(ctx, place)), ...(await reactingTo(ctx, place))];
   const { fieldKey: key, entityType: entity } = place;
   const words = { key, path: `customFields.${key}`, pattern: pathPattern(place), entity };
-  const found = await ctx.rows(referring, { ...words, judged, caller: ctx.person });
+  const found = await ctx.rows(referring, { ...words, found: foundIds, caller: ctx.person });
   return { dependencyCount: found[0]?.total ?? 0, dependencies: found.map(({ type, recordId, name }) => ({ type, recordId, name })) };
 }

@@ -71,12 +71,15 @@ export class Naming {
 
   #isSetBy({ entity, field, fieldName, fieldKey, value }: Json): boolean {
     if ((entity ?? 'contact') !== this.place.entityType) return false;
-    // A draft keeps the names under which they came.
+    // A draft keeps the fields of an action under the names by which they came.
     const set = field ?? fieldName ?? fieldKey;
     return set === `customFields.${this.place.fieldKey}` || (set === 'customFields' && this.#holds(value));
   }
 
-  /** What the parts of an object are about: what it waits for or begins by, the contact where it says so, else what it is itself. */
+  /**
+   * What the parts of an object are about: the record of the event that it names with its conditions, the contact where its config says
+   * so, else what the object itself is about.
+   */
   #within({ type, event, conditions, config }: Json, about: About): About {
     if (typeof event === 'string' && conditions !== undefined) return this.typeOf(event);
     return deciding.includes(type) && isObject(config) && config.of === 'contact' ? types.contact : about;

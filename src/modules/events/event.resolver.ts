@@ -28,7 +28,7 @@ export class EventResolver {
 
   @FeedOf(() => Event, {
     name: 'events',
-    description: 'What happens in the workspace, as it happens: one event for each fact',
+    description: 'What happens in the workspace, as it happens: one event or more for each change',
     wanted: (ctx, args) => ({ names: visibleNames(ctx, chosenNames(ctx, args)), batches: args.batches === true }),
   })
   eventsFeed(

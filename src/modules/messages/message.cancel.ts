@@ -5,10 +5,10 @@ import { statement } from '../../kernel/database/statement.js';
 import { emitMessage } from './message.service.js';
 import { messageTable } from './message.table.js';
 
-/** A message that was taken back, and what it was. */
+/** A message that was cancelled, and the status that it had. */
 export const cancelledMessage = { ...messageTable.shape, wasStatus: text };
 
-/** Takes back what waits to be sent, of messages under the alias `m`. */
+/** Cancels what waits to be sent, of messages under the alias `m`. */
 export const cancelSql = ({ account, which, error, now }: { account: Sql; which: Sql; error: Sql; now: Sql }) => sql`
   with waiting as (
     select m.id, m.status from messages m where m.account_id = ${account} and m.status in ('scheduled', 'queued') and ${which}
@@ -16,7 +16,7 @@ export const cancelSql = ({ account, which, error, now }: { account: Sql; which:
   update messages t set status = 'cancelled', due_at = null, error = ${error}, updated_at = ${now}
   from waiting w where t.account_id = ${account} and t.id = w.id returning ${messageTable.columns}, w.status as "wasStatus"`;
 
-/** Tells of messages that were taken back. */
+/** Tells of messages that were cancelled. */
 export async function tellCancelled(ctx: Context, messages: RowOf<typeof cancelledMessage>[]): Promise<void> {
   const tell = ({ wasStatus, ...message }: RowOf<typeof cancelledMessage>) =>
     emitMessage(ctx, 'updated', message, { status: { from: wasStatus, to: 'cancelled' } });
@@ -31,6 +31,6 @@ const ofContacts = statement({
   text: ({ account, ids, error, now }) => cancelSql({ account, which: sql`m.contact_id = any(${ids})`, error, now }),
 });
 
-/** Takes back what waits to be sent to a contact. */
+/** Cancels what waits to be sent to a contact. */
 export const cancelOfContact = async (ctx: Context, contact: string, error: string): Promise<void> =>
   tellCancelled(ctx, await ctx.rows(ofContacts, { ids: [contact], error, now: ctx.now() }));

@@ -29,20 +29,20 @@ export function smsRefusal({ phone, doNotContact, optedOutSms, landline }: Recip
  */
 export async function deliverSms(ctx: Context, message: Sending): Promise<void> {
   const begun = await beginToSend(ctx, message.id, message.attempt);
-  if (begun) await attempt(ctx, begun, false);
+  if (begun) await sendAndSettle(ctx, begun, false);
   else if (message.status !== 'sending') return;
-  else if (message.transport === 'vendor_line') await attempt(ctx, message, true);
+  else if (message.transport === 'vendor_line') await sendAndSettle(ctx, message, true);
   else await settle(ctx, message, { kind: 'unconfirmed' });
 }
 
 /** Sends a text message that a request has taken for itself. Answers what became of it; null where another outcome was kept meanwhile. */
-export const attemptSms = (ctx: Context, taken: Sending): Promise<MessageRow | null> => attempt(ctx, taken, false);
+export const attemptSms = (ctx: Context, taken: Sending): Promise<MessageRow | null> => sendAndSettle(ctx, taken, false);
 
 /**
  * Asks the vendor, outside of any transaction, and keeps what came of it. `mayBeSent`: an attempt before this one ended in the
  * unknown.
  */
-async function attempt(ctx: Context, message: Sending, mayBeSent: boolean): Promise<MessageRow | null> {
+async function sendAndSettle(ctx: Context, message: Sending, mayBeSent: boolean): Promise<MessageRow | null> {
   const outcome = await attemptToSend(ctx, message, mayBeSent || message.error === 'unconfirmed');
   const settled = await settle(ctx, message, outcome);
   const refusal = outcome.kind === 'failed' ? outcome.error : outcome.kind === 'unconfirmed' ? outcome.refusal : undefined;

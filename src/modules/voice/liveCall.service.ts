@@ -147,7 +147,7 @@ const answering = statement({
   name: 'flowThatWouldAnswer',
   takes: { number: text, at: instant },
   row: { callFlowId: uuid, callFlowVersion: integer },
-  // Published before, and ever since: a call that began earlier was handled by something else. Versions before do not keep since when.
+  // Published before, and ever since: a call that began earlier was handled by something else. Releases before published_since leave it null.
   text: ({ account, number, at }) => sql`
     select f.id as "callFlowId", f.published_version as "callFlowVersion" from call_flows f
     where f.account_id = ${account} and f.phone_number = ${number} and f.published_version is not null

@@ -8,7 +8,7 @@ import { type FeedEvent, feedColumns, type StoredEvent, shown } from '../../kern
 import type { Evaluation } from '../../kernel/matching/matcher.js';
 import { runAndRollBack } from '../../kernel/operations/runAndRollBack.js';
 import { contactsOf } from '../actions/action.contact.js';
-import { actionPerformer, contactOfRun, errorText } from '../actions/action.service.js';
+import { actionPerformer, contactAfterEvent, errorText } from '../actions/action.service.js';
 import { evaluationOf, isLoop } from '../actions/action.trigger.js';
 import { asSeenBy, outcomeAsSeenBy, resultsAsSeenBy } from '../events/event.redaction.js';
 import type { DryRunWorkflowInput, TriggeringEvent, WorkflowDryRun, WorkflowRunAction, WorkflowRunExplanation } from './run.model.js';
@@ -129,7 +129,7 @@ async function tried(
   const trigger = {
     run: { kind: 'workflow' as const, id, runId, name },
     triggeredBy,
-    contactId: contactOfRun(event.name, contactFor(event)),
+    contactId: contactAfterEvent(event.name, contactFor(event)),
   };
   return runAndRollBack(ctx, async (outer) => {
     const perform = actionPerformer(outer.within({ kind: 'workflow', id, runId }, { kind: 'workflow', id, name }), trigger);

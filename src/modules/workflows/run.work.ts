@@ -1,7 +1,7 @@
 import { type Context, noteRead, type Version } from '../../kernel/context/context.js';
 import type { DueRow } from '../../kernel/context/registry.js';
 import { inOwnTransaction } from '../../kernel/operations/ownTransaction.js';
-import { actionPerformer, contactOfRun, errorText, mayPass, pauses, type RunTrigger } from '../actions/action.service.js';
+import { actionPerformer, contactAfterEvent, errorText, mayPass, pauses, type RunTrigger } from '../actions/action.service.js';
 import type { WorkflowRunAction } from './run.model.js';
 import { changesOfRun, emitRun, runRows } from './run.service.js';
 import type { RunRow } from './workflow.table.js';
@@ -52,7 +52,7 @@ async function runIfStillOurs(ctx: Context, { id, attempt, seen }: Taken): Promi
 const within = (ctx: Context, { id: runId, workflowId: id, workflowName: name }: RunRow): Context =>
   ctx.within({ kind: 'workflow', id, runId }, { kind: 'workflow', id, name });
 
-const triggerOf = (run: RunRow): RunTrigger => ({
+const runTriggerOf = (run: RunRow): RunTrigger => ({
   run: { kind: 'workflow', id: run.workflowId, runId: run.id, name: run.workflowName },
   triggeredBy: {
     event: run.triggerEvent,
@@ -62,7 +62,7 @@ const triggerOf = (run: RunRow): RunTrigger => ({
     data: run.triggerData ?? {},
     changes: run.changes,
   },
-  contactId: contactOfRun(run.triggerEvent, run.contactId),
+  contactId: contactAfterEvent(run.triggerEvent, run.contactId),
 });
 
 /** Does at most so many of the actions that are left. Answers whether the run has ended, or is not ours any more. */
@@ -70,7 +70,7 @@ async function doActions(outer: Context, due: Taken, most: number): Promise<bool
   const before = await runIfStillOurs(outer, due);
   if (!before) return true;
   const ctx = within(outer, before);
-  const perform = actionPerformer(ctx, triggerOf(before));
+  const perform = actionPerformer(ctx, runTriggerOf(before));
   const actions = [...before.actions];
   const end = Math.min(before.nextAction + most, actions.length);
   for (let index = before.nextAction; index < end; index++) {
