@@ -8,9 +8,10 @@ import { type FeedEvent, feedColumns, type StoredEvent, shown } from '../../kern
 import type { Evaluation } from '../../kernel/matching/matcher.js';
 import { runAndRollBack } from '../../kernel/operations/runAndRollBack.js';
 import { contactsOf } from '../actions/action.contact.js';
-import { actionPerformer, contactAfterEvent, errorText } from '../actions/action.service.js';
+import { actionPerformer, errorText } from '../actions/action.service.js';
 import { evaluationOf, isLoop } from '../actions/action.trigger.js';
 import { asSeenBy, outcomeAsSeenBy, resultsAsSeenBy } from '../events/event.redaction.js';
+import { runTriggerOf, within } from './run.actions.js';
 import type { DryRunWorkflowInput, TriggeringEvent, WorkflowDryRun, WorkflowRunAction, WorkflowRunExplanation } from './run.model.js';
 import { pending, workflowRunLoader } from './run.service.js';
 import type { WorkflowAction } from './workflow.model.js';
@@ -122,17 +123,12 @@ async function tried(
   event: FeedEvent,
 ): Promise<WorkflowRunAction[]> {
   const actions = given.map(pending);
-  const runId = ctx.app.clock.id();
-  const { eventId, createdAt: at, type, data, changes } = event;
-  const triggeredBy = { event: event.name, eventId, at, type, data, changes };
   const contactFor = await contactsOf(ctx, [event]);
-  const trigger = {
-    run: { kind: 'workflow' as const, id, runId, name },
-    triggeredBy,
-    contactId: contactAfterEvent(event.name, contactFor(event)),
-  };
+  const { name: triggerEvent, eventId, createdAt: eventAt, type: entityType, data: triggerData, changes = null } = event;
+  const trigger = { triggerEvent, eventId, eventAt, entityType, triggerData, changes, contactId: contactFor(event) };
+  const run = { id: ctx.app.clock.id(), workflowId: id, workflowName: name, ...trigger };
   return runAndRollBack(ctx, async (outer) => {
-    const perform = actionPerformer(outer.within({ kind: 'workflow', id, runId }, { kind: 'workflow', id, name }), trigger);
+    const perform = actionPerformer(within(outer, run), runTriggerOf(run));
     for (const [index, action] of actions.entries()) {
       try {
         const { status, result } = await perform(action, index);

@@ -1,7 +1,8 @@
 import { type Context, noteRead, type Version } from '../../kernel/context/context.js';
 import type { DueRow } from '../../kernel/context/registry.js';
 import { inOwnTransaction } from '../../kernel/operations/ownTransaction.js';
-import { actionPerformer, contactAfterEvent, errorText, mayPass, pauses, type RunTrigger } from '../actions/action.service.js';
+import { actionPerformer, errorText, mayPass, pauses } from '../actions/action.service.js';
+import { runTriggerOf, within } from './run.actions.js';
 import type { WorkflowRunAction } from './run.model.js';
 import { changesOfRun, emitRun, runRows } from './run.service.js';
 import type { RunRow } from './workflow.table.js';
@@ -47,23 +48,6 @@ async function runIfStillOurs(ctx: Context, { id, attempt, seen }: Taken): Promi
   const [run] = await ctx.toChange(runRows, [id]);
   return run && run.attempt === attempt && run.status === 'running' && run.dueAt ? run : undefined;
 }
-
-/** The context in which a run does something: in the name of its workflow, and told with the run behind it. */
-const within = (ctx: Context, { id: runId, workflowId: id, workflowName: name }: RunRow): Context =>
-  ctx.within({ kind: 'workflow', id, runId }, { kind: 'workflow', id, name });
-
-const runTriggerOf = (run: RunRow): RunTrigger => ({
-  run: { kind: 'workflow', id: run.workflowId, runId: run.id, name: run.workflowName },
-  triggeredBy: {
-    event: run.triggerEvent,
-    eventId: run.eventId,
-    at: run.eventAt,
-    type: run.entityType,
-    data: run.triggerData ?? {},
-    changes: run.changes,
-  },
-  contactId: contactAfterEvent(run.triggerEvent, run.contactId),
-});
 
 /** Does at most so many of the actions that are left. Answers whether the run has ended, or is not ours any more. */
 async function doActions(outer: Context, due: Taken, most: number): Promise<boolean> {
