@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Automations, aNode, aTask } from '../support/automations.js';
 import { importsBy } from '../support/imports.js';
-import { type Account, dataOf, expectRefusal, type Loose, server, type TestServer } from '../support/index.js';
+import { type Account, dataOf, expectRefusal, type Loose, server, type TestServer, toldIn } from '../support/index.js';
 import { aStep, Sequences } from '../support/sequences.js';
 
 let api: TestServer;
@@ -176,4 +176,63 @@ it('an import that is not completed refers to the custom fields that its columns
   dataOf(await acme.owner.del(`/custom-fields/${deal.id}`));
   await processed(people);
   expect(await namedFor(contact)).toEqual(['import An import without a name']);
+});
+
+describe('the key of a custom field, where an import has a column that leads to it, is changed', () => {
+  const { made, processed, contactsOf } = importsBy(() => acme.owner);
+  const rows = [{ name: 'Ada', tier: 'gold' }];
+  const mappingTo = (key: string) => ({ name: 'firstName', tier: `customFields.${key}` });
+  const newKey = ({ fieldKey }: Loose) => `${fieldKey}_new`;
+  const rename = (tier: Loose) => acme.owner.patch(`/custom-fields/${tier.id}`, { fieldKey: newKey(tier) });
+  const setStatus = ({ id }: Loose, status: string) =>
+    api.app.database.execute('update imports set status = $2 where id = $1::uuid', [id, status]);
+
+  it.each(['pending', 'failed'])('with that of one that is %s, which is told, and writes under the new one', async (status) => {
+    const tier = await field();
+    const import_ = await made({ rows, mapping: mappingTo(tier.fieldKey) });
+    const other = await made({ rows, mapping: mappingTo(`${tier.fieldKey}_2`) });
+    await setStatus(import_, status);
+    const told = await toldIn(acme, async () => void dataOf(await rename(tier)));
+    const mapping = { from: mappingTo(tier.fieldKey), to: mappingTo(newKey(tier)) };
+    const events = told.rows.filter(({ name }) => name === 'import.updated');
+    expect(events).toMatchObject([{ entityId: import_.id, changes: { mapping }, data: { mapping: mapping.to } }]);
+    expect(dataOf(await acme.owner.get(`/imports/${other.id}`)).mapping).toEqual(other.mapping);
+    await processed(import_);
+    expect(await contactsOf(import_)).toMatchObject([{ firstName: 'Ada', customFields: { [newKey(tier)]: 'gold' } }]);
+  });
+
+  it('not while one is being processed', async () => {
+    const tier = await field();
+    const import_ = await made({ name: 'people.csv', rows, mapping: mappingTo(tier.fieldKey) });
+    await setStatus(import_, 'processing');
+    const refused = await rename(tier);
+    expectRefusal(refused, 422, 'fieldKey');
+    expect(refused.body.dependencies).toMatchObject([{ type: 'import', name: 'people.csv' }]);
+    await setStatus(import_, 'pending');
+    expect(dataOf(await acme.owner.get(`/imports/${import_.id}`)).mapping).toEqual(mappingTo(tier.fieldKey));
+  });
+
+  it('not where another of its columns leads to the new one already', async () => {
+    const tier = await field();
+    const mapping = { ...mappingTo(tier.fieldKey), other: `customFields.${newKey(tier)}` };
+    await made({ rows: [{ ...rows[0], other: 'silver' }], mapping });
+    expectRefusal(await rename(tier), 422, 'fieldKey');
+  });
+
+  it('not together with the records that carry it: the contacts would not have it', async () => {
+    const tier = await field();
+    await made({ rows, mapping: mappingTo(tier.fieldKey) });
+    const patch = (changes: Loose) => acme.owner.patch(`/custom-fields/${tier.id}`, changes);
+    expectRefusal(await patch({ entityType: 'deal', fieldKey: newKey(tier) }), 422, 'fieldKey');
+    expectRefusal(await patch({ entityType: 'deal' }), 422, 'entityType');
+  });
+});
+
+it('the key of a custom field that a list asks for is not changed together with its type either', async () => {
+  const tier = await field();
+  const filters = { field: `customFields.${tier.fieldKey}`, op: 'eq', value: '5' };
+  dataOf(await acme.owner.post('/smart-lists', { name: 'Fives', entity: 'contact', filters }));
+  const both = { fieldType: 'number', fieldKey: `${tier.fieldKey}_new` };
+  expectRefusal(await acme.owner.patch(`/custom-fields/${tier.id}`, both), 422, 'fieldKey');
+  dataOf(await acme.owner.patch(`/custom-fields/${tier.id}`, { fieldType: 'number' }));
 });

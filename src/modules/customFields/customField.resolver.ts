@@ -5,6 +5,7 @@ import { Reads } from '../../kernel/lists/reads.js';
 import { IdArg, Listing } from '../../kernel/model/connection.js';
 import { In } from '../../kernel/model/fields.js';
 import { Unprocessable } from '../../kernel/model/unprocessable.js';
+import { TakesLong } from '../../kernel/operations/operation.js';
 import { getCleanup } from './customField.cleanup.js';
 import {
   ConfirmImpactInput,
@@ -51,6 +52,7 @@ export class CustomFieldResolver {
   @Mutation(() => CustomField, { description: 'Changes a custom field; its type only while there is no data' })
   @Access(administration)
   @Unprocessable()
+  @TakesLong()
   updateCustomField(@Ctx() ctx: Context, @IdArg() id: string, @In() input: UpdateCustomFieldInput) {
     return customFields.updateCustomField(ctx, id, input);
   }

@@ -80,12 +80,13 @@ export async function updateCustomField(ctx: Context, id: string, input: UpdateC
     check(values === 0, () =>
       unprocessable(fixed, 'conflicting', `cannot be changed while ${values} records have a value`, { valueCount: values }),
     );
-    if (fixed !== 'fieldType') await checkUnnamed(ctx, before, fixed);
   }
   if (changes.fieldKey || changes.entityType) await checkKey(ctx, after);
   checkOptions(after.fieldType, after.options ?? null);
   const record = ctx.update('CustomField', before, given);
   await ctx.emit({ name: 'custom_field.updated', record, changes });
+  const renamed = (['fieldKey', 'entityType'] as const).find((name) => changes[name]);
+  if (renamed) await checkUnnamed(ctx, before, renamed);
   return record;
 }
 
@@ -112,7 +113,10 @@ export async function deleteCustomField(ctx: Context, id: string, confirmation?:
   };
 }
 
-/** Throws 422 where anything names the field by its key, as lists, forms and automations do: it would name nothing. */
+/**
+ * Throws 422 where anything names the field by its key, as lists, forms and automations do: it would name nothing. Asked once the change
+ * is told, since what follows the field to its new key, as imports that wait do, names it no longer by then.
+ */
 async function checkUnnamed(ctx: Context, field: CustomField, changed: 'fieldKey' | 'entityType'): Promise<void> {
   const summary = await dependenciesOf(ctx, field);
   const { dependencyCount } = summary;

@@ -2,6 +2,7 @@ import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { act, list, make, read } from '../../kernel/module/routes.js';
 import { bodyCap, Import, importEvents } from './import.model.js';
+import { onCustomFieldUpdated } from './import.reactions.js';
 import { importRelations } from './import.relations.js';
 import { ImportResolver } from './import.resolver.js';
 import { runImport } from './import.run.js';
@@ -18,6 +19,7 @@ export default defineModule({
   tables: [importTable, importErrorTable],
   relations: importRelations,
   resolvers: [ImportResolver],
+  on: { 'custom_field.updated': onCustomFieldUpdated },
   jobs: { contactImport: runImport },
   sweeps: { interruptedImports: resumeSweep, unfinishedImports: unfinishedSweep },
   routes: [
