@@ -29,8 +29,9 @@ export const crossAccountIndexes = [
   'automation_runs_due',
   // the sweep forgets old keys of all accounts
   'messages_keyed_by_time',
-  // what the vendor says of the end of a call is taken for the account that it is live in
+  // what the vendor says of the end of a call is taken for the account that it is live in, or in whose log it is
   'live_calls_provider_id_idx',
+  'calls_by_provider_id',
   // login starts from the person
   'memberships_user_id_idx',
   // the relay takes the events of all accounts in the order in which they were written

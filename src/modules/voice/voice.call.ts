@@ -91,17 +91,19 @@ const callById = accountAt({
 export const callAt = (ctx: Context, account: string, call: string) =>
   actingAt<CallState>(ctx, callById.with({ account, call }), voiceActor);
 
-// The number of a call that goes on may have been given up meanwhile, and be another workspace's by now.
+// The number of a call that goes on may have been given up meanwhile, and be another workspace's by now. Its end is told to whoever had it
+// also when it is told again: by then it is in the log.
 const callThatEnds = accountAt({
   value: sql`null`,
   from: sql`accounts a where a.id = coalesce(
     (select l.account_id from live_calls l where l.provider_id = ${sid} order by l.started_at limit 1),
+    (select c.account_id from calls c where c.provider_id = ${sid} order by c.created_at limit 1),
     (select n.account_id from phone_numbers n where n.number = ${to}))`,
 });
 
 /**
- * The context of the account whose call is over: that in which it goes on, else the one that has the number. Undefined where there is
- * none, or it is suspended.
+ * The context of the account whose call is over: that in which it goes on, else that which has it in its log, else the one that has
+ * the number. Undefined where there is none, or it is suspended.
  */
 export const accountOfCall = async (ctx: Context, { sid, to }: Ends): Promise<Context | undefined> =>
   (await actingAt<null>(ctx, callThatEnds.with({ sid, to }), voiceActor))?.acting;
