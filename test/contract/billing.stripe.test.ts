@@ -52,7 +52,7 @@ describe('asking Stripe', () => {
     }
     const made = stripe.asked.filter(({ path }) => path === '/v1/customers');
     expect(made.length).toBe(1);
-    expect(made[0]!.headers).toMatchObject({ authorization: 'Bearer sk_test_of_the_tests', 'idempotency-key': `crm-customer-${acme.id}` });
+    expect(made[0]!.headers).toMatchObject({ authorization: 'Bearer sk_test_of_the_tests', 'idempotency-key': `crm-workspace-${acme.id}` });
     expect(Object.fromEntries(made[0]!.form)).toEqual({ 'metadata[workspace]': acme.id });
     expect(Object.fromEntries(last(`/v1/customers/${customer()}`).form)).toEqual({ name: 'Acme', email: acme.ownerEmail });
     const { form } = last('/v1/checkout/sessions');
