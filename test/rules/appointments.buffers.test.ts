@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import pg from 'pg';
+import { whileHeldUp } from '../support/heldUp.js';
 import { type Account, dataOf, type Loose, onPostgres, type Reply, server, type TestServer } from '../support/index.js';
-import { eventually } from '../support/live.js';
 
 let api: TestServer;
 let acme: Account;
@@ -171,33 +170,8 @@ describe('a time that is left while others book it', () => {
   });
 });
 
-/** Has an appointment leave its time, and before that is committed begins something, which is over or waits by then; answers both. */
-async function whileLeft(leave: () => Promise<Reply>, begin: () => Promise<Reply>): Promise<Reply[]> {
-  const { execute } = api.app.database;
-  await execute(`create function test_left() returns trigger language plpgsql as $$ begin
-    perform pg_advisory_xact_lock_shared(79); return new; end $$`);
-  await execute(`create trigger test_left before update of status, deleted_at on appointments for each row
-    when (new.status <> 'scheduled' or new.deleted_at is not null) execute function test_left()`);
-  const client = new pg.Client(api.place.databaseUrl);
-  await client.connect();
-  await client.query('select pg_advisory_lock(79)');
-  const waiting = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
-  const waits = async (count: number) => (await client.query(waiting)).rows.length >= count;
-  try {
-    const left = leave();
-    await eventually(() => waits(1));
-    let isOver = false;
-    const begun = begin().finally(() => {
-      isOver = true;
-    });
-    await eventually(async () => isOver || (await waits(2)));
-    await client.end();
-    return await Promise.all([left, begun]);
-  } finally {
-    await client.end();
-    await execute('drop trigger test_left on appointments; drop function test_left()');
-  }
-}
+/** Appointments that leave their time. */
+const leaving = { table: 'appointments', columns: 'status, deleted_at', rows: "new.status <> 'scheduled' or new.deleted_at is not null" };
 
 onPostgres(describe)('an appointment whose calendar gets a buffer while the next one of its person leaves', () => {
   const leaves: [string, (next: Loose) => Promise<Reply>][] = [
@@ -211,7 +185,9 @@ onPostgres(describe)('an appointment whose calendar gets a buffer while the next
     const [one, other] = [await acme.calendar(), await acme.calendar()];
     await made(one.id, { ...from('10:00', '11:00'), assignedTo });
     const next = await made(other.id, { ...from('11:00', '12:00'), assignedTo });
-    const replies = await whileLeft(
+    const { replies } = await whileHeldUp(
+      api,
+      leaving,
       () => leave(next),
       () => acme.owner.patch(`/calendars/${one.id}`, { bufferMinutes: 30 }),
     );

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import pg from 'pg';
+import { removals, whileHeldUp } from '../support/heldUp.js';
 import {
   type Account,
   dataOf,
@@ -11,7 +11,6 @@ import {
   server,
   type TestServer,
 } from '../support/index.js';
-import { eventually } from '../support/live.js';
 
 let api: TestServer;
 let acme: Account;
@@ -48,21 +47,15 @@ onPostgres(describe)('what two do at once', () => {
 onPostgres(describe)('an API key that is made while its maker is removed', () => {
   it('is none', async () => {
     const admin = await acme.member('admin');
-    const place = `account_id = '${acme.id}' and user_id = '${admin.userId}'`;
-    const other = new pg.Client(api.place.databaseUrl);
-    await other.connect();
-    try {
-      await other.query('begin');
-      await other.query(`select 1 from memberships where ${place} for update`);
-      await other.query(`update memberships set status = 'removed' where ${place}`);
-      const making = admin.post('/api-keys', { name: 'late', permission: 'read' });
-      const waiting = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
-      await eventually(async () => (await other.query(waiting)).rows.length > 0);
-      await other.query('commit');
-      expectRefusal(await making, 401);
-    } finally {
-      await other.end();
-    }
+    const { replies, waitedFor } = await whileHeldUp(
+      api,
+      removals,
+      () => acme.owner.del(`/users/${admin.userId}`),
+      () => admin.post('/api-keys', { name: 'late', permission: 'read' }),
+    );
+    expect(waitedFor).toEqual(['memberships']);
+    expect(replies[0]!.status).toBe(200);
+    expectRefusal(replies[1]!, 401);
     expect(await api.app.database.prisma.apiKey.count({ where: { createdBy: admin.userId } })).toBe(0);
   });
 });
