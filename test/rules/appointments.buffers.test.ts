@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { whileHeldUp } from '../support/heldUp.js';
+import { removals, whileHeldUp } from '../support/heldUp.js';
 import { type Account, dataOf, type Loose, onPostgres, type Reply, server, type TestServer } from '../support/index.js';
 
 let api: TestServer;
@@ -191,6 +191,26 @@ onPostgres(describe)('an appointment whose calendar gets a buffer while the next
       () => leave(next),
       () => acme.owner.patch(`/calendars/${one.id}`, { bufferMinutes: 30 }),
     );
+    expect(replies.map(({ status }) => status)).toEqual([200, 200]);
+    await expectBuffer(one.id);
+  });
+});
+
+onPostgres(describe)('a calendar that gets another buffer while the person who cuts it short is removed', () => {
+  it('comes after the removal, which has taken the calendar before the person', async () => {
+    const { userId: assignedTo } = await acme.member();
+    const [one, other] = [await acme.calendar(), await acme.calendar()];
+    await made(one.id, { ...from('10:00', '11:00'), assignedTo });
+    await made(other.id, { ...from('11:00', '12:00'), assignedTo });
+    await buffer(one.id, 15);
+    const { replies, waitedFor } = await whileHeldUp(
+      api,
+      removals,
+      () => acme.owner.del(`/users/${assignedTo}`),
+      () => acme.owner.patch(`/calendars/${one.id}`, { bufferMinutes: 30 }),
+    );
+    // Where it waited for the person, it would have the calendar that the removal wants next.
+    expect(waitedFor).toEqual(['calendars']);
     expect(replies.map(({ status }) => status)).toEqual([200, 200]);
     await expectBuffer(one.id);
   });

@@ -61,6 +61,9 @@ export interface Use {
 /** Answers what of a module's records needs a record of another. */
 export type UsesOf<C> = (ctx: C, id: string) => Promise<Use[]>;
 
+/** Locks rows of a module that are taken before a record of another, which is about to go. */
+export type LocksBeforeOf<C> = (ctx: C, id: string) => Promise<void>;
+
 /** What is done, and told, in each account where something has come due. */
 export interface AccountSweepOf<C> {
   /** A statement that answers the `id` of each such account at a moment. */
@@ -174,6 +177,8 @@ export interface Registry<C> {
   readers: ReadonlyMap<string, FeedReaderOf<C>>;
   /** By the kind of what is needed. */
   uses: ReadonlyMap<string, UsesOf<C>[]>;
+  /** By the kind of what is about to go. */
+  locksBefore: ReadonlyMap<string, LocksBeforeOf<C>[]>;
   filterable: ReadonlyMap<string, DeclaredTable>;
   references: ReadonlyMap<string, Reference>;
   /** What records are read from, by the names of their types. */

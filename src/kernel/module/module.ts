@@ -12,7 +12,7 @@ import type {
   NodeSource,
   Reaction,
 } from '../context/context.js';
-import type { Reference, SealedColumn, UsesOf } from '../context/registry.js';
+import type { LocksBeforeOf, Reference, SealedColumn, UsesOf } from '../context/registry.js';
 import { constraintsMean } from '../database/errors.js';
 import type { Sweep } from '../database/sweep.js';
 import type { EventName } from '../events/recordEvents.js';
@@ -80,6 +80,8 @@ export interface Module {
   references?: Record<string, Reference>;
   /** What of this module's records needs a record of another kind, by that kind: `template`. It keeps the other from being deleted. */
   uses?: Record<string, UsesOf<Context>>;
+  /** What of this module's rows is locked before a record of another kind that is about to go, by that kind: `user`. */
+  locksBefore?: Record<string, LocksBeforeOf<Context>>;
   /** What is swept over all accounts every five minutes, by the name that the log has for it. */
   sweeps?: Record<string, Sweep | AccountSweep>;
   /** What its unique indexes and constraints mean, by their names, where these do not end in the field at fault. */
@@ -99,9 +101,7 @@ export const defineModule = (module: Module): Module => module;
 export function registryOf(modules: readonly Module[], schema: () => GraphQLSchema): App['registry'] {
   const reactions = new Map<string, Reaction[]>();
   const events = new Map<string, DeclaredEvent>();
-  const uses = new Map<string, UsesOf<Context>[]>();
   for (const module of modules) {
-    for (const [kind, ask] of Object.entries(module.uses ?? {})) uses.set(kind, [...(uses.get(kind) ?? []), ask]);
     for (const [event, reaction] of Object.entries(module.on ?? {})) reactions.set(event, [...(reactions.get(event) ?? []), reaction]);
     for (const { resolver: _, ...event } of module.events ?? []) for (const name of event.of.names) addEvent(events, name, event);
   }
@@ -112,7 +112,8 @@ export function registryOf(modules: readonly Module[], schema: () => GraphQLSche
     events,
     ...workOf(modules),
     readers: named(modules, 'readers'),
-    uses,
+    uses: byKind(modules, ({ uses }) => uses),
+    locksBefore: byKind(modules, ({ locksBefore }) => locksBefore),
     filterable: named(modules, 'filterable'),
     references: named(modules, 'references'),
     tables: new Map(modules.flatMap(({ tables = [] }) => tables).map((table) => [table.type.name, table])),
@@ -121,6 +122,14 @@ export function registryOf(modules: readonly Module[], schema: () => GraphQLSche
     seals: modules.flatMap(({ seals = [] }) => seals),
     schema,
   };
+}
+
+/** What modules declare about records of other modules, by their kinds. */
+function byKind<T>(modules: readonly Module[], declared: (module: Module) => Readonly<Record<string, T>> | undefined): Map<string, T[]> {
+  const all = new Map<string, T[]>();
+  for (const [kind, value] of modules.flatMap((module) => Object.entries(declared(module) ?? {})))
+    all.set(kind, [...(all.get(kind) ?? []), value]);
+  return all;
 }
 
 /** Jobs and due rows: their names are those of one set of wakes and of one metric. */

@@ -132,6 +132,10 @@ export async function cutShortBy(ctx: Context, { calendarId, assignedTo, startTi
   return neighbours.filter(({ isShort }) => isShort);
 }
 
+/** What a person has, alias `a`, that has less than the buffer of its calendar, alias `c`, and is not over with it. */
+const isCutShort = (account: Sql, person: Sql, now: Sql): Sql => sql`a.account_id = ${account} and a.assigned_to = ${person}
+  and a.status = 'scheduled' and a.deleted_at is null and ${wholeBufferEnd} > greatest(a.busy_until, ${now})`;
+
 const cutShortNow = statement({
   name: 'appointmentsOfPersonCutShort',
   takes: { person: uuid, now: instant },
@@ -140,12 +144,31 @@ const cutShortNow = statement({
   text: ({ account, person, now }) => sql`
     select a.id, a.calendar_id as "calendarId", c.buffer_minutes as "bufferMinutes", a.assigned_to as "assignedTo"
     from appointments a join calendars c on c.account_id = a.account_id and c.id = a.calendar_id
-    where a.account_id = ${account} and a.assigned_to = ${person} and a.status = 'scheduled' and a.deleted_at is null
-      and ${wholeBufferEnd} > greatest(a.busy_until, ${now})`,
+    where ${isCutShort(account, person, now)}`,
 });
 
 /** What a person has that has less than its buffer, and is not over with it. */
 export const cutShortOf = (ctx: Context, person: string): Promise<CutShort[]> => ctx.rows(cutShortNow, { person, now: ctx.now() });
+
+const holdCalendars = statement({
+  name: 'holdCalendarsOfPerson',
+  takes: { person: uuid, now: instant },
+  row: { id: uuid },
+  locks: true,
+  text: ({ account, person, now }) => sql`
+    select c.id from calendars c where c.account_id = ${account}
+      and exists (select from appointments a where a.calendar_id = c.id and ${isCutShort(account, person, now)})
+    order by c.id for no key update of c`,
+});
+
+/**
+ * Holds the calendars on which a person who is about to be removed has buffers that are cut short: calendars are taken before persons, as
+ * by whoever books or changes a buffer. Of a calendar that comes to be one of them only between this and the removal, as by a second change
+ * of its buffer, the two may wait for each other: the database ends one, which is tried again.
+ */
+export async function holdCalendarsOf(ctx: Context, person: string): Promise<void> {
+  await ctx.rows(holdCalendars, { person, now: ctx.now() });
+}
 
 const regrowing = statement({
   name: 'regrowBuffers',

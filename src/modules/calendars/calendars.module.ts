@@ -2,6 +2,7 @@ import { conflict } from '../../kernel/base/errors.js';
 import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { act, drop, edit, list, make, read } from '../../kernel/module/routes.js';
+import { holdCalendarsOf } from './appointment.buffers.js';
 import { Appointment, appointmentEvents } from './appointment.model.js';
 import { findAppointment, onContactDeleted, onUserRemoved } from './appointment.service.js';
 import { showFeed } from './calendar.feed.js';
@@ -29,6 +30,7 @@ export default defineModule({
   relations: calendarRelations,
   resolvers: [CalendarResolver, AppointmentResolver],
   references: { calendar: { of: calendarTable } },
+  locksBefore: { user: holdCalendarsOf },
   events: [
     recordFeed(calendarEvents, { record: () => Calendar, find: findCalendar, access }),
     recordFeed(appointmentEvents, {

@@ -4,6 +4,7 @@ import { changesBetween } from '../../kernel/events/changes.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { deleted } from '../../kernel/model/removal.js';
 import { loader } from '../../kernel/operations/loader.js';
+import { lockBefore } from '../../kernel/operations/lockBefore.js';
 import { rowsByIds } from '../../kernel/operations/rowsByIds.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { callersChanged } from '../auth/auth.identify.js';
@@ -49,6 +50,7 @@ export async function updateUser(ctx: Context, id: string, { role, name }: Updat
 export async function removeUser(ctx: Context, id: string) {
   // Before the place is locked, as whoever accepts does: in another order they would wait for each other.
   await endInvitations(ctx, validId(id, 'User'));
+  await lockBefore(ctx, 'user', id);
   const user = await ctx.forChange(userRows, id);
   check(user.role !== 'owner', () => denied('The owner cannot be removed'));
   check(user.id !== ctx.caller.userId, () => denied('You cannot remove yourself'));
