@@ -91,7 +91,8 @@ describe('a simulated caller who is led in circles', () => {
     const time = (digits: string[]) =>
       least(3, () => processorTime(async () => void dataOf(await acme.owner.post(`/call-flows/${id}/simulate`, { digits }))));
     const [once, often] = [await time([]), await time(Array(100).fill('1'))];
-    expect(often - once).toBeLessThan(100);
+    // Two million looks at members and hours take several times as long as all else.
+    expect(often).toBeLessThan(2 * Math.max(once, 75));
   });
 
   it('goes around as often as something is pressed, and ends where a circle closes with nothing left to press', async () => {
