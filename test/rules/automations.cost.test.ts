@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { actingForAccount } from '../../src/modules/auth/auth.acting.js';
 import { allPlaced, aNode, aTask } from '../support/automations.js';
 import { acme, api, automations, served } from '../support/automationsServed.js';
-import { dataOf, minute } from '../support/index.js';
+import { dataOf, type Loose, minute } from '../support/index.js';
 import { eventually } from '../support/live.js';
 
 served();
@@ -95,5 +95,55 @@ describe('a run of very many steps that neither act nor wait', () => {
       [run],
     );
     expect(rows).toEqual([{ count: 500 }, { count: 490 }]);
+  });
+});
+
+describe('a branch that compares a long value thousands of times', () => {
+  const others = (count: number) => Array.from({ length: count }, () => ({ field: 'customFields.a', value: '1' }));
+  const titled = (title: string, next: string | null) => ({ when: { jobTitle: title }, next });
+  const entitle = (title: string) =>
+    aNode(`title${title}`, 'action', { type: 'update_field', config: { field: 'jobTitle', value: title } }, 'wait');
+  /** Goes around three times, each time by all conditions. */
+  const circle = () => {
+    const large = Array.from({ length: 98 }, () => ({ when: { and: others(199) }, next: null }));
+    return [
+      aNode('wait', 'wait', { until: '2020-01-01T00:00:00Z' }, 'branch'),
+      aNode('branch', 'branch', {}, 'title1', [...large, titled('2', null), titled('1', 'title2')]),
+      entitle('1'),
+      entitle('2'),
+    ];
+  };
+  const longValued = () => automations.contact({ customFields: { a: 'x'.repeat(60_000) } });
+
+  it('tells in a dry run how the value begins', async () => {
+    const [id, contactId] = [await automations.make(circle()), await longValued()];
+    const { outcome, steps } = dataOf(await automations.key.post(`/automations/${id}/dry-run`, { contactId }));
+    const seen: string[] = steps[1].output.branches
+      .slice(0, 98)
+      .flatMap(({ conditions }: Loose) => conditions.map((one: Loose) => one.seen));
+    expect([outcome, seen.length, seen[0], seen.at(-1)]).toEqual(['repeats', 98 * 199, `${'x'.repeat(500)}…`, `${'x'.repeat(40)}…`]);
+    expect(JSON.stringify(steps).length).toBeLessThan(4_000_000);
+  });
+
+  it('is kept in portions of some megabytes', async () => {
+    const [run] = await automations.enroll(await automations.make(circle()), await longValued());
+    await eventually(async () => ['success', 'failed'].includes((await automations.run(run!)).status), 60_000);
+    const { rows } = await api.app.database.execute(
+      'select count(*)::int as steps, sum(octet_length(output::text))::int as bytes from automation_step_logs where run_id = $1 group by xmin::text order by min(nth)',
+      [run],
+    );
+    const portions = rows as { steps: number; bytes: number }[];
+    expect(portions.map(({ steps }) => steps)).toEqual([2, 3, 3]);
+    for (const { bytes } of portions) expect(bytes).toBeLessThan(4_000_000);
+    expect(portions[0]!.bytes).toBeGreaterThan(1_000_000);
+  });
+
+  it('ends a dry run once its steps have ten million characters', async () => {
+    const conditions = { not: { or: others(190) } };
+    const nodes = Array.from({ length: 100 }, (_, n) => aNode(`node${n}`, 'condition', { conditions }, n < 99 ? `node${n + 1}` : null));
+    const [id, contactId] = [await automations.make(nodes), await longValued()];
+    const { outcome, steps } = dataOf(await automations.key.post(`/automations/${id}/dry-run`, { contactId }));
+    expect([outcome, steps.at(-1).next]).toEqual(['limit', `node${steps.length}`]);
+    expect(JSON.stringify(steps).length).toBeLessThan(11_000_000);
   });
 });

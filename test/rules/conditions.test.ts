@@ -267,3 +267,15 @@ describe('comparisons of changes', () => {
     expect(evaluate('Deal', { not: { field: 'changes.value.from', value: 1 } }, { data }).holds).toBe(false);
   });
 });
+
+describe('what conditions tell', () => {
+  it('is of a long value how it begins, while all of it is compared, and of a list a list', () => {
+    const [title, tags] = ['é'.repeat(501), Array.from({ length: 60 }, (_, n) => `Tag number ${n}`)];
+    const of = (type: 'Contact' | 'Deal', given: unknown, its: Loose) => evaluate(type, given, { data: its }).conditions;
+    const begins = `${'é'.repeat(500)}…`;
+    expect(of('Deal', { title }, { title })).toMatchObject([{ value: begins, seen: begins, holds: true }]);
+    expect(of('Deal', { title }, { title: title.slice(1) })).toMatchObject([{ seen: title.slice(1), holds: false }]);
+    const [{ value, seen, holds }] = of('Contact', { tags }, { tags: tags.map((name) => ({ name })) }) as [Loose];
+    expect([holds, seen.slice(0, 20), seen.at(-1), value]).toEqual([true, tags.slice(0, 20), '…', seen]);
+  });
+});

@@ -1,4 +1,5 @@
 import { nextTurn } from './eventLoop.js';
+import { shortened } from './unicode.js';
 
 /** JSON as text: it goes to the client, or into the database, as it stands. */
 export class Printed {
@@ -46,6 +47,47 @@ export function jsonSize(value: unknown, most = Number.POSITIVE_INFINITY): numbe
   };
   add(value);
   return size;
+}
+
+/**
+ * A value of which about the first `most` characters are left: a text is cut, a list or an object ends early, and "…" stands for what
+ * is missing. Lists and objects stay what they are, so that what is hidden by the names of members is still found.
+ */
+export function excerpt(value: unknown, most: number): unknown {
+  let left = most;
+  const cut = (part: unknown): unknown => {
+    const size = jsonSize(part, left);
+    if (typeof part === 'string') {
+      const text = shortened(part, left);
+      left = Math.max(left - size, 0);
+      return text.length < part.length ? `${text}…` : part;
+    }
+    left -= Math.min(size, left);
+    return part;
+  };
+  const within = (part: unknown): unknown => {
+    if (typeof part !== 'object' || part === null || jsonSize(part, left) <= left) return cut(part);
+    return Array.isArray(part) ? itemsOf(part) : Object.fromEntries(membersOf(part as Record<string, unknown>));
+  };
+  const itemsOf = (list: readonly unknown[]): unknown[] => {
+    const items: unknown[] = [];
+    for (const item of list) {
+      if (left <= 0) return [...items, '…'];
+      left -= 1;
+      items.push(within(item));
+    }
+    return items;
+  };
+  const membersOf = (object: Record<string, unknown>): [string, unknown][] => {
+    const members: [string, unknown][] = [];
+    for (const name in object) {
+      left -= name.length + 4;
+      if (left <= 0) return [...members, ['…', '…']];
+      members.push([name, within(object[name])]);
+    }
+    return members;
+  };
+  return within(value);
 }
 
 /** About how many bytes the data of an answer take; those that are printed already, exactly. */

@@ -1,4 +1,5 @@
 import { invalidField } from '../base/errors.js';
+import { excerpt } from '../base/jsonText.js';
 import type { Context } from '../context/context.js';
 import type { Operator } from '../tables/filterField.js';
 import { readTree } from '../tables/filterJson.js';
@@ -15,9 +16,9 @@ export interface Seen {
   at: string;
   field: string;
   operator: string;
-  /** What the field was compared with. */
+  /** What the field was compared with; of what is long the beginning. */
   value: unknown;
-  /** What it was: its value, of a field of several values all of them; null where there was none. */
+  /** What it was: its value, of a field of several values all of them, of what is long the beginning; null where there was none. */
   seen: unknown;
   holds: boolean;
 }
@@ -30,8 +31,12 @@ export interface Evaluation {
 
 /** Conditions that were read, and hold for a record or do not. What lists are filtered by is SQL: `kernel/tables`. */
 export interface Matcher {
-  evaluate(record: ChangedRecord): Evaluation;
+  /** `longest`: the characters that are told of each value; 500 by default. */
+  evaluate(record: ChangedRecord, longest?: number): Evaluation;
 }
+
+/** What is told of a value, in characters: two hundred conditions may ask for the same 64 KB. */
+const longestTold = 500;
 
 const grouped = ['and', 'or', 'not', 'field', 'op'];
 
@@ -49,9 +54,9 @@ export function matcherOf(ctx: Context, type: string, given: unknown, at: string
   const tree = isTree ? readTree(fields, given, at) : readMap(fields, given as Record<string, unknown>, at);
   const evaluate = evaluation(ctx, tree);
   return {
-    evaluate: (record) => {
+    evaluate: (record, longest = longestTold) => {
       const conditions: Seen[] = [];
-      return { holds: evaluate(record, conditions) === true, conditions };
+      return { holds: evaluate(record, conditions, longest) === true, conditions };
     },
   };
 }
@@ -71,7 +76,7 @@ function readMap(fields: ComparableFields, given: Record<string, unknown>, at: s
 }
 
 /** Null: nothing is known, since it asks for a change of what did not change. As in SQL, what is not known holds neither as it is nor negated. */
-type Evaluate = (record: ChangedRecord, seen: Seen[]) => boolean | null;
+type Evaluate = (record: ChangedRecord, seen: Seen[], longest: number) => boolean | null;
 
 /** A tree as a function, whose values have been checked. Every condition is looked at, so that each tells what it saw. */
 function evaluation(ctx: Context, condition: Condition<ComparableField>): Evaluate {
@@ -98,7 +103,7 @@ type Compared = Extract<Condition<ComparableField>, { kind: 'compared' }>;
 function leaf(ctx: Context, compared: Compared): Evaluate {
   const { field, operator, value, path } = compared;
   const test = testOf(ctx, compared);
-  return (record, seen) => {
+  return (record, seen, longest) => {
     const values = field.values(record);
     const isAsked = field.isChanged?.(record) ?? true;
     const holds = isAsked && test(values, record);
@@ -107,8 +112,8 @@ function leaf(ctx: Context, compared: Compared): Evaluate {
       at: path.name,
       field: field.name,
       operator,
-      value: value ?? null,
-      seen: field.isMany ? shown : (shown[0] ?? null),
+      value: excerpt(value ?? null, longest),
+      seen: excerpt(field.isMany ? shown : (shown[0] ?? null), longest),
       holds,
     });
     return isAsked ? holds : null;

@@ -1,4 +1,5 @@
 import { YieldTimer } from '../../kernel/base/eventLoop.js';
+import { jsonSize } from '../../kernel/base/jsonText.js';
 import type { Context } from '../../kernel/context/context.js';
 import { restRecordOf } from '../../kernel/model/restRecord.js';
 import { checkReferences } from '../../kernel/operations/references.js';
@@ -21,6 +22,9 @@ import type { Started } from './run.table.js';
 /** The most actions that are tried out: they are one transaction, which holds a connection and what they write. */
 const mostTried = 100;
 
+/** The characters of steps, inputs included, from which on no more are tried out: they are one answer. */
+const mostCharacters = 10_000_000;
+
 /** What the run would be about: what was given, else the contact where the event is of one, else the event's example. */
 async function startedBy(ctx: Context, plan: Plan, { data }: DryRunInput, contactId: string | null): Promise<Started | null> {
   const type = plan.event ? ctx.app.registry.events.get(plan.event)?.of.type : undefined;
@@ -34,7 +38,8 @@ async function startedBy(ctx: Context, plan: Plan, { data }: DryRunInput, contac
 /**
  * Contract POST /automations/{id}/dry-run: the way that a contact would take through the draft, with what each step would do: it is
  * done and taken back, so that nothing is written, told or sent. A wait is over at once, one for an event by that event; where the
- * way comes round to a node again it ends, as it does before the 101st action. 400 for a contact who is not there.
+ * way comes round to a node again it ends, as it does before the 101st action, and once its steps have ten million characters. 400 for a
+ * contact who is not there.
  */
 export async function dryRun(ctx: Context, id: string, input: DryRunInput): Promise<DryRunResult> {
   const automation = await getAutomation(ctx, id);
@@ -96,8 +101,9 @@ async function tried(outer: Context, plan: Plan, { automation, contactId, starte
   const nodes = new Map(plan.nodes.map((node) => [node.id, node]));
   const [seen, steps] = [new Set<string>(), [] as DryRunStep[]];
   const turn = new YieldTimer();
-  let [at, actions] = [now, 0];
+  let [at, actions, characters] = [now, 0, 0];
   for (let id = plan.startNodeId; id !== null && !seen.has(id); id = steps.at(-1)!.next) {
+    if (characters >= mostCharacters) break;
     seen.add(id);
     if (turn.isDue) await turn.take();
     const node = nodes.get(id)!;
@@ -111,6 +117,7 @@ async function tried(outer: Context, plan: Plan, { automation, contactId, starte
       perform: () => perform(actionOf(node), steps.length + 1),
     });
     steps.push({ nodeId: id, type: node.type, input: node.config, at, ...step });
+    characters += jsonSize(steps.at(-1));
     at = ends ?? at;
   }
   return steps;

@@ -1,3 +1,5 @@
+import { YieldTimer } from '../../kernel/base/eventLoop.js';
+import { jsonSize } from '../../kernel/base/jsonText.js';
 import type { Context } from '../../kernel/context/context.js';
 import { type ChangedRecord, matcherOf } from '../../kernel/matching/matcher.js';
 import { restRecordOf } from '../../kernel/model/restRecord.js';
@@ -37,7 +39,7 @@ async function recordOfSubject(ctx: Context, type: string, { started, contact }:
 async function evaluatorOf(ctx: Context, node: GraphNode, subject: Subject) {
   const type = conditionsType(node.config, subject.started?.type);
   const record = await recordOfSubject(ctx, type, subject);
-  return (given: unknown, at: string) => matcherOf(ctx, type, given, at).evaluate(record);
+  return (given: unknown, at: string, longest?: number) => matcherOf(ctx, type, given, at).evaluate(record, longest);
 }
 
 const words = { yes: [true, 'true', 'yes'], no: [false, 'false', 'no'] } as const;
@@ -61,12 +63,22 @@ async function condition(ctx: Context, node: GraphNode, subject: Subject): Promi
   return { status: 'completed', output: { holds: isMet, conditions, next }, next };
 }
 
+/** Characters of what the branches of a node saw; from there on of each value so many are told that an id or a moment is whole. */
+const mostAtLength = 250_000;
+const longestBeyond = 40;
+
 /** The first of the branches whose conditions hold, else `next`. */
 async function branch(ctx: Context, node: GraphNode, subject: Subject): Promise<Decision> {
   const looked: object[] = [];
   const evaluate = await evaluatorOf(ctx, node, subject);
+  const turn = new YieldTimer();
+  let size = 0;
   for (const [nth, { when, next }] of node.branches.entries()) {
-    const { holds: isMet, conditions } = evaluate(when, `branches.${nth}.when`);
+    // A branch may have 200 conditions, which are read and evaluated.
+    if (turn.isDue) await turn.take();
+    const longest = size < mostAtLength ? undefined : longestBeyond;
+    const { holds: isMet, conditions } = evaluate(when, `branches.${nth}.when`, longest);
+    size += jsonSize(conditions);
     looked.push({ branch: nth, holds: isMet, conditions });
     if (isMet) return { status: 'completed', output: { branch: nth, branches: looked, next }, next };
   }

@@ -1,4 +1,5 @@
 import { YieldTimer } from '../../kernel/base/eventLoop.js';
+import { jsonSize } from '../../kernel/base/jsonText.js';
 import type { Context } from '../../kernel/context/context.js';
 import { changesBetween } from '../../kernel/events/changes.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
@@ -18,6 +19,8 @@ import { type DueRun, type RunRow, type StepRow, stepRows } from './run.table.js
 export const mostActions = 20;
 /** The most steps of one transaction, whose log waits in memory until its end. */
 const mostLogged = 500;
+/** The characters of steps, inputs included, from which on a transaction takes no more: a branch may log megabytes. */
+const mostLoggedCharacters = 1_000_000;
 /** The most steps of one run: waits may lead back to where it was. */
 const mostSteps = 10_000;
 
@@ -55,6 +58,7 @@ const tracked = namesOf(AutomationRun).filter((name) => !['id', 'createdAt', 'up
 export class RunExecutor {
   readonly #nodes: ReadonlyMap<string, GraphNode>;
   readonly #logged: Omit<StepRow, 'id'>[] = [];
+  #loggedCharacters = 0;
   #actions = 0;
   #steps: number;
   #goal: string | null;
@@ -104,9 +108,10 @@ export class RunExecutor {
     return this.#end('success', 'completed');
   }
 
-  /** Whether the transaction has as many steps, or actions, as it may. */
+  /** Whether the transaction has as many steps, as large a log, or as many actions, as it may. Its first step is always done. */
   #isFull({ type }: GraphNode): boolean {
-    return this.#logged.length >= mostLogged || (type === 'action' && this.#actions >= this.pace.mostActions);
+    if (this.#logged.length >= mostLogged || this.#loggedCharacters >= mostLoggedCharacters) return true;
+    return type === 'action' && this.#actions >= this.pace.mostActions;
   }
 
   /** The contact as it is now; read again after an action, which may have changed it. */
@@ -138,6 +143,7 @@ export class RunExecutor {
   #log({ id: nodeId, config }: Pick<GraphNode, 'id' | 'config'>, startedAt: Date, step: Step): Step {
     const isOver = step.status !== 'waiting';
     const completedAt = isOver ? this.ctx.now() : null;
+    this.#loggedCharacters += jsonSize([config, step.output]);
     this.#logged.push({
       automationId: this.run.automationId,
       runId: this.run.id,

@@ -32,10 +32,10 @@ export const DryRunOutcome = oneOf(
     completed: 'It comes to an end',
     repeats: 'It comes round to a node where it was',
     failed: 'A step fails',
-    limit: 'It has more than 100 actions: those after them are not tried out',
+    limit: 'It has more than 100 actions, or steps of more than 10 MB: what comes after them is not tried out',
     blocked: 'The automation cannot be published: nothing runs',
   },
-  'Where a run leads: to an end, round to a node where it was, to a step that fails, to more actions than are tried out, or nowhere, as the automation cannot be published',
+  'Where a run leads: to an end, round to a node where it was, to a step that fails, to more than is tried out, or nowhere, as the automation cannot be published',
 );
 
 @Entity('What a run would do', { scope: 'automations' })
