@@ -104,6 +104,45 @@ describe('a submission of somebody who is known', () => {
   });
 });
 
+describe('a select', () => {
+  const kinds = (key: string, ...options: string[]) => ({ key, label: `Kind of ${key}`, type: 'select', options });
+
+  it('stands for no phone number: who choose the same are two contacts', async () => {
+    const { id } = await aForm({ fields: [{ key: 'email', type: 'email' }, kinds('phone', 'Mobile', 'Landline')] });
+    const visitors = [fresh(), fresh()];
+    const contacts: Loose[] = [];
+    for (const email of visitors) contacts.push(await contact((await submitted(id, { data: { email, phone: 'Mobile' } })).contactId));
+    expect(contacts.map(({ email, phone }) => ({ email, phone }))).toEqual(visitors.map((email) => ({ email, phone: null })));
+    expect((await kept(id)).map(({ data }) => data.phone)).toEqual(['Mobile', 'Mobile']);
+  });
+
+  it('stands for no address either: nobody is known by it', async () => {
+    const { id } = await aForm({ fields: [kinds('email', 'sales', 'support'), kinds('Phone', 'Mobile')] });
+    expect(await submitted(id, { data: { email: 'sales', Phone: 'Mobile' } })).toMatchObject({ contactId: null });
+  });
+
+  it('says of a contact what fits there, and the rest only in the submission', async () => {
+    const [zip, city] = ['z'.repeat(30), 'Porto'];
+    const { id } = await aForm({ fields: [{ key: 'email', type: 'email' }, kinds('zip', zip), kinds('city', city)] });
+    const { contactId } = await submitted(id, { data: { email: fresh(), zip, city } });
+    expect(await contact(contactId)).toMatchObject({ zip: null, city });
+    expect(await kept(id)).toMatchObject([{ data: { zip, city } }]);
+  });
+});
+
+describe('a number that goes into a contact', () => {
+  it('goes as it was written', async () => {
+    const { id } = await aForm({
+      fields: [
+        { key: 'zip', type: 'number' },
+        { key: 'phone', type: 'number' },
+      ],
+    });
+    const { contactId } = await submitted(id, { data: { zip: ' 02139 ', phone: '+442079460018' } });
+    expect(await contact(contactId)).toMatchObject({ zip: '02139', phone: '+442079460018' });
+  });
+});
+
 describe('a submission', () => {
   it("acts for the form's account, whoever calls, and names the form in the log and the events", async () => {
     const form = await aForm({ name: 'Ask us' });

@@ -6,7 +6,7 @@ import type { CreateContactInput } from '../contacts/contact.model.js';
 import { createContact } from '../contacts/contact.service.js';
 import type { FormRow } from './form.service.js';
 import { tagsOf } from './form.settings.js';
-import { namesOf, placeOf, type Values } from './form.values.js';
+import { fitsContact, namesOf, placeOf, type Values } from './form.values.js';
 import type { SubmitFormInput } from './submission.model.js';
 
 /** What a form's values say of a person; of two fields for the same, the first that was filled in counts. */
@@ -17,7 +17,11 @@ function personOf({ fields }: FormRow, values: Values): Record<string, string> {
     const value = Object.hasOwn(values, field.key) ? values[field.key] : undefined;
     if (!place || value === undefined) continue;
     const said = place === 'name' ? namesOf(String(value)) : { [place]: String(value) };
-    for (const [name, text] of Object.entries(said)) person[name] ??= text;
+    for (const [name, text] of Object.entries(said)) {
+      // An option that a contact cannot hold is not the visitor's fault, who can choose no other.
+      if (field.type === 'select' && !fitsContact(name, text)) continue;
+      person[name] ??= text;
+    }
   }
   return person;
 }

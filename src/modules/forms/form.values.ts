@@ -16,11 +16,25 @@ const places = new Map(
 
 const contactRules = new Map(rulesOf(ContactFields).map((rule) => [rule.name, rule]));
 
-/** The field of a contact that a form's field stands for; `name` is the whole name of a person. */
+/**
+ * The field of a contact that a form's field stands for; `name` is the whole name of a person. A select stands for no address and no
+ * phone number: all who choose the same would be one contact.
+ */
 export function placeOf({ key, type }: FormField): string | undefined {
   if (type === 'email' || type === 'phone') return type;
   const word = key.toLowerCase().replace(/[^a-z0-9]/g, '');
-  return word === 'name' || word === 'fullname' ? 'name' : places.get(word);
+  const place = word === 'name' || word === 'fullname' ? 'name' : places.get(word);
+  return type === 'select' && (place === 'email' || place === 'phone') ? undefined : place;
+}
+
+/** Whether a contact's field, by its name, takes a text. */
+export function fitsContact(name: string, text: string): boolean {
+  let isFitting = true;
+  const refuse = () => {
+    isFitting = false;
+  };
+  contactRules.get(name)!.check(text, name, refuse, {});
+  return isFitting;
 }
 
 /** A person's whole name as first and last name: the last word is the last name. */
@@ -69,9 +83,10 @@ function cleaned(field: FormField, given: unknown, report: checks.Report, scope:
   if (value === null) return null;
   if (type === 'select') return (checks.oneOf(options ?? []) as typeof asNumber)(value, field.key, report, scope) as string;
   const place = placeOf(field);
-  // What goes into a contact must fit there.
+  // What goes into a contact must fit there. A number goes as it was written: a postal code may begin with a zero.
   if (place === 'name') for (const part of Object.values(namesOf(String(value)))) line(100)(part, field.key, report, scope);
-  else if (place && place !== type) return contactRules.get(place)!.check(value, field.key, report, scope) as string;
+  else if (place && place !== type)
+    return contactRules.get(place)!.check(type === 'number' ? given : value, field.key, report, scope) as string;
   return value;
 }
 
