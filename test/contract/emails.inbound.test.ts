@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readMail } from '../../src/modules/messages/message.email.parserPool.js';
-import { answer, answered, inboundMail, lines, mailing } from '../support/inboundMail.js';
+import { answer, answered, bounce, inboundMail, lines, mailing } from '../support/inboundMail.js';
 import { type Account, dataOf, expectNothingWritten, expectRefusal, hour, type Loose, server, type TestServer } from '../support/index.js';
 
 let api: TestServer;
@@ -100,27 +100,6 @@ describe('an answer that has no text of its own', () => {
     expect(Date.now() - begun).toBeLessThan(5000);
   });
 });
-
-const bounce = (messageId: string, status: string, action = 'failed') =>
-  lines(
-    'From: MAILER-DAEMON@example.com',
-    'To: bounces@acme.example',
-    'Subject: Undelivered',
-    'Content-Type: multipart/report; report-type=delivery-status; boundary=b',
-    '',
-    ...['--b', 'Content-Type: text/plain', '', 'It did not arrive.', ''],
-    ...[
-      '--b',
-      'Content-Type: message/delivery-status',
-      '',
-      'Reporting-MTA: dns; mx.example.com',
-      '',
-      `Action: ${action}`,
-      `Status: ${status}`,
-      '',
-    ],
-    ...['--b', 'Content-Type: text/rfc822-headers', '', `Message-ID: ${messageId}`, '', '--b--', ''],
-  );
 
 const complaint = (messageId: string) =>
   lines(

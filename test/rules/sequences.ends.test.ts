@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { actingForAccount } from '../../src/modules/auth/auth.acting.js';
 import { messageToSend, settle } from '../../src/modules/messages/message.due.js';
+import { bounce, inboundMail, mailing } from '../support/inboundMail.js';
 import { type Account, dataOf, day, type KeyClient, type Loose, server, type TestServer } from '../support/index.js';
 import { eventually } from '../support/live.js';
 import { mailsTo } from '../support/mail.js';
@@ -11,7 +12,7 @@ let acme: Account;
 let key: KeyClient;
 let sequences: Sequences;
 beforeAll(async () => {
-  api = await server();
+  api = await server({ config: { inboundMail } });
   acme = await api.seed.account({ name: 'Acme & Sons' });
   key = await acme.key();
   sequences = new Sequences(acme, key);
@@ -78,6 +79,16 @@ describe('a run ends', () => {
 });
 
 describe('a run ends as well', () => {
+  it('when a mail comes back that had failed before by our own account, where its sequence says so', async () => {
+    const { id: contact, email } = await sequences.reader();
+    const [ending, lasting] = await twoRuns('autoUnenrollOnBounce', contact);
+    for (const run of [ending, lasting]) await sequences.patchMails(run, { status: 'failed', error: 'interrupted', dueAt: null });
+    const [mail] = await mailsTo(api, email);
+    expect((await mailing(api, acme).brought(bounce(mail!.messageId, '5.1.1'))).status).toBe(200);
+    expect(await sequences.run(ending)).toMatchObject(ended('failed', 'bounced'));
+    expect(await sequences.run(lasting)).toMatchObject({ status: 'active' });
+  });
+
   it('when nobody may write to the contact, and when there is no address any more', async () => {
     const [silent, moved] = [await sequences.reader(), await sequences.reader()];
     const one = await sequences.make([aStep(1)]);

@@ -26,6 +26,28 @@ export const answer = ({ to, inReplyTo = '', more = [] }: { to: string; inReplyT
     text,
   );
 
+/** What a mail server reports of one of our mails. */
+export const bounce = (messageId: string, status: string, action = 'failed') =>
+  lines(
+    'From: MAILER-DAEMON@example.com',
+    'To: bounces@acme.example',
+    'Subject: Undelivered',
+    'Content-Type: multipart/report; report-type=delivery-status; boundary=b',
+    '',
+    ...['--b', 'Content-Type: text/plain', '', 'It did not arrive.', ''],
+    ...[
+      '--b',
+      'Content-Type: message/delivery-status',
+      '',
+      'Reporting-MTA: dns; mx.example.com',
+      '',
+      `Action: ${action}`,
+      `Status: ${status}`,
+      '',
+    ],
+    ...['--b', 'Content-Type: text/rfc822-headers', '', `Message-ID: ${messageId}`, '', '--b--', ''],
+  );
+
 /** What the server says of a mail that was brought. */
 export const answered = ({ status, body }: Loose) => {
   expect(status).toBe(200);

@@ -40,7 +40,9 @@ const bounces = ['bounced', 'refused'];
 /** A mail of a step that cannot be delivered ends the enrollments of its contact whose sequences say so. */
 export async function onMessageUpdated(ctx: Context, { record, changes }: DomainEvent): Promise<void> {
   const { contactId, enrollmentId, error } = record as MessageRow;
-  if (!enrollmentId || changes?.status?.to !== 'failed' || !bounces.includes(error ?? '')) return;
+  // One that had failed by our own account may have arrived at its server all the same, and comes back.
+  const hasFailed = changes?.status?.to === 'failed' || changes?.bouncedAt !== undefined;
+  if (!enrollmentId || !hasFailed || !bounces.includes(error ?? '')) return;
   await endEnrollmentsOf(ctx, `bounced/${contactId}`);
 }
 
