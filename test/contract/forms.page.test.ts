@@ -96,6 +96,16 @@ describe('POST /f/{id}', () => {
     });
   });
 
+  it('takes an option as it is, however many blanks are between its words', async () => {
+    const option = 'Gold  plan';
+    const { id } = await aForm({ fields: [...fields, { key: 'plan', type: 'select', options: ['Silver plan', option], required: true }] });
+    const { text } = await show(id);
+    expect(text).toContain(`<option value="${option}">${option}</option>`);
+    expect(text).toContain('<option>Silver plan</option>');
+    expectPage(await send(id, { ...said, 'data.plan': option }), 200);
+    expect(await kept(id)).toMatchObject([{ data: { plan: option } }]);
+  });
+
   it('sends the browser on where the form says so, and lets it go there', async () => {
     const { id } = await aForm({ redirectUrl: 'https://example.com:8443/dänke?a=1' });
     expectPage(await show(id), 200, "'self' https://example.com:8443");

@@ -17,6 +17,9 @@ const utmNames = ['source', 'medium', 'campaign', 'content', 'term'].map((name) 
 
 const inputTypes = { text: 'text', email: 'email', phone: 'tel', number: 'number' } as const;
 
+/** Without a value of its own an option is sent as its text, of whose blanks HTML makes one. */
+const valueAttribute = (option: string) => option.includes('  ') && html` value="${option}"`;
+
 function input(field: FormField, said: Said): Html {
   const { type, required, options } = field;
   const [name, value] = [nameOf(field), said.get(nameOf(field)) ?? ''];
@@ -25,7 +28,7 @@ function input(field: FormField, said: Said): Html {
     return html`<textarea name="${name}" rows="5" maxlength="10000"${must}>
 ${value}</textarea>`;
   if (type === 'select') {
-    const offered = (options ?? []).map((one) => html`<option${one === value && html` selected`}>${one}</option>`);
+    const offered = (options ?? []).map((one) => html`<option${valueAttribute(one)}${one === value && html` selected`}>${one}</option>`);
     return html`<select name="${name}"${must}><option value=""></option>${offered}</select>`;
   }
   return html`<input name="${name}" type="${inputTypes[type]}"${type === 'number' && html` step="any"`} value="${value}"${must}>`;

@@ -1,6 +1,7 @@
 import { check, invalidField } from '../../kernel/base/errors.js';
 import { mostTags } from '../contacts/contact.model.js';
 import type { FormField, FormFieldInput } from './form.model.js';
+import { isLine } from './form.values.js';
 
 /** What must be agreed to. */
 export interface Consent {
@@ -59,14 +60,26 @@ function cleanConsent(consent: unknown): unknown {
   return { ...consent, required: required === true, text: wording };
 }
 
-/** A form's fields with their defaults. Throws 400 where two have one key, or a select offers nothing. */
+/** A select offers something that can be sent: browsers make a space of a line break, and no submission may hold a control character. */
+function checkOptions(options: readonly string[] | null, at: string): void {
+  check(options?.length, () => invalidField(at, 'too_few', 'must offer at least one'));
+  for (const [i, option] of options.entries())
+    check(isLine(option), () => invalidField(`${at}.${i}`, 'invalid_format', 'must be one line'));
+}
+
+/**
+ * A form's fields with their defaults. Throws 400 where two have one key, a select offers nothing, or a key or an option holds what no
+ * page can send.
+ */
 export function wholeFields(fields: readonly FormFieldInput[]): FormField[] {
   const keys = new Set<string>();
   return fields.map(({ key, label = key, type = 'text', required = false, options = null }, i) => {
     // What reads JSON refuses such a member, so that it could never be filled in.
     check(key !== '__proto__', () => invalidField(`fields.${i}.key`, 'not_allowed', 'must be another word'));
+    // Browsers send another line break than the key has.
+    check(!/\p{Cc}/u.test(key), () => invalidField(`fields.${i}.key`, 'invalid_format', 'must be one line'));
     check(!keys.has(key), () => invalidField(`fields.${i}.key`, 'taken', 'is the key of another field'));
-    check(type !== 'select' || options?.length, () => invalidField(`fields.${i}.options`, 'too_few', 'must offer at least one'));
+    if (type === 'select') checkOptions(options, `fields.${i}.options`);
     keys.add(key);
     return { key, label, type, required, options };
   });

@@ -54,12 +54,15 @@ const asNumber: checks.Check = (given, at, report) => {
   return Number(text);
 };
 
+/** Whether a text is one line, without any control character. */
+export const isLine = (text: string): boolean => !/[\p{Cc}\u2028\u2029]/u.test(text);
+
 /** A line of text: what spans lines could pass for more than one header of a mail. */
 const line =
   (max: number): checks.Check =>
   (value, at, report, scope) => {
     const text = checks.text(max)(value, at, report, scope) as string | null;
-    if (text && /[\p{Cc}\u2028\u2029]/u.test(text)) report(at, 'invalid_format', 'must be one line');
+    if (text && !isLine(text)) report(at, 'invalid_format', 'must be one line');
     return text;
   };
 
