@@ -96,29 +96,31 @@ describe('a run that is paused', () => {
   });
 });
 
+const connected = async (): Promise<pg.Client> => {
+  const client = new pg.Client(api.place.databaseUrl);
+  await client.connect();
+  return client;
+};
+
+/** How many statements wait for a lock, as somebody outside sees it. */
+const waiting = async (outside: pg.Client): Promise<number> =>
+  (await outside.query("select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'")).rows.length;
+
 /** Resumes a run while somebody else holds something, until what is done then is done as well, or waits for that. */
 async function resumedWhile(id: string, holding: [text: string, id: string], meanwhile: () => Promise<unknown>): Promise<void> {
-  const [holder, outside] = await Promise.all(
-    [0, 1].map(async () => {
-      const client = new pg.Client(api.place.databaseUrl);
-      await client.connect();
-      return client;
-    }),
-  );
-  const waiting = async () =>
-    (await outside!.query("select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'")).rows.length;
+  const [holder, outside] = await Promise.all([connected(), connected()]);
   try {
-    await holder!.query('begin');
-    await holder!.query(holding[0], [holding[1]]);
+    await holder.query('begin');
+    await holder.query(holding[0], [holding[1]]);
     const resumed = steer(id, 'resume');
-    await eventually(async () => (await waiting()) > 0);
+    await eventually(async () => (await waiting(outside)) > 0);
     const changed = meanwhile();
-    await Promise.race([changed, eventually(async () => (await waiting()) > 1)]);
-    await holder!.query('commit');
+    await Promise.race([changed, eventually(async () => (await waiting(outside)) > 1)]);
+    await holder.query('commit');
     dataOf(await resumed);
     await changed;
   } finally {
-    await Promise.all([holder!.end(), outside!.end()]);
+    await Promise.all([holder.end(), outside.end()]);
   }
 }
 
@@ -149,5 +151,30 @@ onPostgres(describe)('a run that is resumed', () => {
     await sequences.change(sequenceId, { isActive: false });
     await resumedWhile(id, heldRun(id), () => sequences.change(sequenceId, { isActive: true }));
     expect(await sequences.run(id)).toMatchObject({ status: 'active', heldAt: null, dueAt: expect.any(Date) });
+  });
+});
+
+onPostgres(describe)('a mail that comes due while its sequence is inactive', () => {
+  it('waits for whoever holds the sequence, and holds no enrollment that they may want', async () => {
+    const id = await sequences.begin([aStep(0), aStep(1)]);
+    await sequences.sent(id, 1);
+    const { sequenceId } = await sequences.run(id);
+    await sequences.change(sequenceId, { isActive: false });
+    const dueAt = new Date(api.clock.now().getTime() + hour / 2);
+    await sequences.patchMails(id, { status: 'queued', sentAt: null, error: 'mail_server_unavailable', dueAt });
+    const [holder, outside] = await Promise.all([connected(), connected()]);
+    try {
+      await holder.query('begin');
+      await holder.query('select 1 from sequences where id = $1 for update', [sequenceId]);
+      api.clock.advance(hour);
+      await eventually(async () => (await waiting(outside)) > 0);
+      await holder.query("set local lock_timeout = '500ms'");
+      expect((await holder.query('select 1 from enrollments where id = $1 for update', [id])).rows).toHaveLength(1);
+      await holder.query('commit');
+    } finally {
+      await Promise.all([holder.end(), outside.end()]);
+    }
+    await eventually(async () => (await sequences.mails(id))[0]!.dueAt === null);
+    expect(await sequences.mails(id)).toMatchObject([{ status: 'queued', leasedUntil: null }]);
   });
 });

@@ -2,8 +2,10 @@ import type { Context } from '../../kernel/context/context.js';
 import { instant, integer, nullable, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
+import { inOwnTransaction } from '../../kernel/operations/ownTransaction.js';
 
-// The enrollment and its sequence are held until this is written: who lets them go on waits, and finds the mail.
+// The sequence and the enrollment are held until this is written: who lets them go on waits, and finds the mail. The sequence comes
+// first, as everybody takes them.
 const parking = statement({
   name: 'parkMessage',
   takes: { id: uuid, attempt: integer },
@@ -13,7 +15,7 @@ const parking = statement({
     with held as materialized (
       select s.id from messages m join enrollments e on e.account_id = m.account_id and e.id = m.enrollment_id
       join sequences s on s.account_id = e.account_id and s.id = e.sequence_id
-      where m.account_id = ${account} and m.id = ${id} and (not s.is_active or e.status = 'paused') for share of e, s)
+      where m.account_id = ${account} and m.id = ${id} and (not s.is_active or e.status = 'paused') for share of s, e)
     update messages t set due_at = null, leased_until = null
     where t.account_id = ${account} and t.id = ${id} and t.attempt = ${attempt} and t.status = 'queued' and exists (select 1 from held)
     returning t.id`,
@@ -21,7 +23,8 @@ const parking = statement({
 
 /** Keeps a mail that has come due of an enrollment that is paused, or whose sequence is inactive, until it goes on. False where it does by now. */
 export async function park(ctx: Context, { id, attempt }: { id: string; attempt: number }): Promise<boolean> {
-  return (await ctx.rows(parking, { id, attempt })).length > 0;
+  const parked = await inOwnTransaction(ctx, (inside) => inside.rows(parking, { id, attempt }));
+  return parked.length > 0;
 }
 
 const unparking = statement({
