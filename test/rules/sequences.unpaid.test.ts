@@ -40,3 +40,31 @@ describe('a run of a workspace whose trial has ended', () => {
     expect(Math.round((third!.getTime() - first!.getTime()) / day)).toBe(4 + 20 - 13);
   });
 });
+
+describe('a run of a workspace that is suspended', () => {
+  it('goes on with what is left of it once that ends, later by the time that its step was put off', async () => {
+    const account = await api.seed.account();
+    const sequences = new Sequences(account, await account.key());
+    const id = await sequences.begin([aStep(0), aStep(1), aStep(3)]);
+    await sequences.sent(id, 1);
+    const suspend = (suspendedAt: Date | null) =>
+      api.app.database.prisma.account.update({ where: { id: account.id }, data: { suspendedAt } });
+    const putOff = () => eventually(async () => (await sequences.run(id)).dueAt!.getTime() > api.clock.now().getTime());
+
+    await suspend(api.clock.now());
+    for (const days of [1, 9]) {
+      api.clock.advance(days * day + hour);
+      await putOff();
+    }
+    await suspend(null);
+    api.clock.advance(2 * hour);
+    const [, second] = await sequences.sent(id, 2);
+    await paying.looked();
+    const { nextEmailAt } = await sequences.run(id);
+    expect(Math.round((nextEmailAt!.getTime() - second!.createdAt.getTime()) / day)).toBe(2);
+    expect(await sequences.mails(id)).toHaveLength(2);
+    api.clock.advance(2 * day);
+    await sequences.sent(id, 3);
+    expect(await sequences.run(id)).toMatchObject({ status: 'completed' });
+  });
+});

@@ -166,15 +166,28 @@ async function keepStep(ctx: Context, { id, contactId, currentStep, templateId, 
 
 const tracked = ['status', 'currentStep', 'lastEmailSentAt', 'nextEmailAt', 'endedAt', 'endReason'];
 
+const dayMs = 24 * 60 * 60 * 1000;
+
+/**
+ * Since when its days count: later where its step was put off for a day or more, as while the workspace is suspended. The worker of due
+ * rows puts off `dueAt` alone; all others move it together with `nextEmailAt`.
+ */
+function countsFromOf({ countsFrom, dueAt, nextEmailAt }: EnrollmentRow): Date {
+  const putOffMs = dueAt!.getTime() - nextEmailAt!.getTime();
+  return putOffMs < dayMs ? countsFrom : new Date(countsFrom.getTime() + putOffMs);
+}
+
 /** Moves an enrollment on by a step: to the next one, never before this one, or to its end. */
 async function moveOn(ctx: Context, { nextDelay, ...before }: Due): Promise<void> {
   const now = ctx.now();
-  const at = nextDelay === null ? null : daysAfter(before.countsFrom, nextDelay, ctx.caller.account.timezone);
+  const countsFrom = countsFromOf(before);
+  const at = nextDelay === null ? null : daysAfter(countsFrom, nextDelay, ctx.caller.account.timezone);
   const nextEmailAt = at && new Date(Math.max(at.getTime(), now.getTime()));
   const end = { status: 'completed', endedAt: now, endReason: 'completed' } as const;
   const after = ctx.update('Enrollment', before, {
     currentStep: before.currentStep + 1,
     lastEmailSentAt: now,
+    countsFrom,
     nextEmailAt,
     dueAt: nextEmailAt,
     attempt: before.attempt + 1,
