@@ -6,12 +6,12 @@ import { statement } from '../../kernel/database/statement.js';
 import type { FeedEvent } from '../../kernel/events/feedStore.js';
 import { Portion, type ReadEvent } from '../../kernel/events/readers.js';
 import type { Evaluation } from '../../kernel/matching/matcher.js';
-import { contactsOf } from '../actions/action.contact.js';
+import { contactsOf, keptInstead } from '../actions/action.contact.js';
 import { contactAfterEvent } from '../actions/action.service.js';
 import { evaluator, isTrigger } from '../actions/action.trigger.js';
 import type { Plan } from './automation.graph.js';
 import { planOfVersion } from './automation.publish.js';
-import { keptInstead, whoIsIn } from './run.enroll.js';
+import { whoIsIn } from './run.enroll.js';
 import { startRun } from './run.start.js';
 import { endWaits, waitedFor } from './run.waits.js';
 

@@ -3,14 +3,13 @@ import { flag, instant, integer, listOf, nullable, type RowOf, text, uuid } from
 import { type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { FeedEvent } from '../../kernel/events/feedStore.js';
-import { contactOf as contactIn } from '../actions/action.contact.js';
+import { contactOf as contactIn, mergedOf } from '../actions/action.contact.js';
 import { contactAfterEvent } from '../actions/action.service.js';
 import { evaluator } from '../actions/action.trigger.js';
 import type { Plan } from './automation.graph.js';
 import { planOfVersion } from './automation.publish.js';
 import { waitOf } from './automation.wait.js';
 import { failWaits } from './run.end.js';
-import { mergedOf } from './run.enroll.js';
 import type { RunState } from './run.table.js';
 import { ofNew, wayOf } from './run.ways.js';
 

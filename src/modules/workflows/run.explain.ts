@@ -7,7 +7,7 @@ import { statement } from '../../kernel/database/statement.js';
 import { type FeedEvent, feedColumns, type StoredEvent, shown } from '../../kernel/events/feedStore.js';
 import type { Evaluation } from '../../kernel/matching/matcher.js';
 import { runAndRollBack } from '../../kernel/operations/runAndRollBack.js';
-import { contactsOf } from '../actions/action.contact.js';
+import { contactsOf, keptInstead } from '../actions/action.contact.js';
 import { actionPerformer, errorText } from '../actions/action.service.js';
 import { evaluationOf, isLoop } from '../actions/action.trigger.js';
 import { asSeenBy, outcomeAsSeenBy, resultsAsSeenBy } from '../events/event.redaction.js';
@@ -123,9 +123,11 @@ async function tried(
   event: FeedEvent,
 ): Promise<WorkflowRunAction[]> {
   const actions = given.map(pending);
-  const contactFor = await contactsOf(ctx, [event]);
+  const contact = (await contactsOf(ctx, [event]))(event);
+  const kept = await keptInstead(ctx, contact ? [contact] : []);
+  const contactId = contact && (kept.get(contact) ?? contact);
   const { name: triggerEvent, eventId, createdAt: eventAt, type: entityType, data: triggerData, changes = null } = event;
-  const trigger = { triggerEvent, eventId, eventAt, entityType, triggerData, changes, contactId: contactFor(event) };
+  const trigger = { triggerEvent, eventId, eventAt, entityType, triggerData, changes, contactId };
   const run = { id: ctx.app.clock.id(), workflowId: id, workflowName: name, ...trigger };
   return runAndRollBack(ctx, async (outer) => {
     const perform = actionPerformer(within(outer, run), runTriggerOf(run));

@@ -1,13 +1,13 @@
 import { YieldTimer } from '../../kernel/base/eventLoop.js';
 import type { Cause } from '../../kernel/base/principal.js';
 import type { Context } from '../../kernel/context/context.js';
-import { bigint, integer, json, listOf, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
+import { bigint, flag, integer, json, listOf, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import { type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { FeedEvent } from '../../kernel/events/feedStore.js';
 import { Portion, type ReadEvent } from '../../kernel/events/readers.js';
 import type { Evaluation } from '../../kernel/matching/matcher.js';
-import { aboutWhom, contactOf, type Led, leadsOf, ledTo } from '../actions/action.contact.js';
+import { aboutWhom, contactOf, keptInstead, type Led, leadsOf, ledTo } from '../actions/action.contact.js';
 import { evaluator, isLoop, isTrigger } from '../actions/action.trigger.js';
 import { emitRun, pending } from './run.service.js';
 import type { WorkflowAction, WorkflowTrigger } from './workflow.model.js';
@@ -30,9 +30,18 @@ const fewBytes = 20_000;
 export const wanted = (account: Sql): Sql => sql`
   select trigger_event from workflows where account_id = ${account} and is_active and deleted_at is null`;
 
-const starting = { workflows: json<Active[]>(), contacts: json<string[]>(), led: json<Led[]>() };
+const held = { id: uuid, isMerged: flag };
+/** A contact that nobody merges or deletes until the runs are made. */
+type Held = RowOf<typeof held>;
 
-// The workflows are held, so that who deletes one or deactivates it comes before its runs are made, or finds them.
+const holdContacts = (account: Sql, ids: Sql): Sql => sql`
+  select c.id, c.merged_into_id is not null as "isMerged" from contacts c
+  where c.account_id = ${account} and c.id = any(${ids}) order by c.id for key share of c`;
+
+const starting = { workflows: json<Active[]>(), contacts: json<Held[]>(), led: json<Led[]>() };
+
+// The workflows are held, so that who deletes one or deactivates it comes before its runs are made, or finds them. So are the contacts:
+// who merges one comes before, and is asked for once they are held, or finds the runs.
 // A contact that was deleted for good meanwhile is no contact of a run.
 const started = statement({
   name: 'workflowsStartedBy',
@@ -40,15 +49,37 @@ const started = statement({
   row: starting,
   locks: true,
   text: ({ account, events, contacts, leads }) => sql`
+    with led as materialized (${ledTo(account, leads)}),
+    held as materialized (${holdContacts(account, sql`array(select unnest(${contacts}) union select contact from led)`)})
     select (select coalesce(json_agg(a), '[]') from (
       select w.id, w.name, w.trigger, w.activated_after::text as "activatedAfter", s.size,
         case when s.size <= ${fewBytes}::int then w.actions end as actions
       from workflows w cross join lateral (select octet_length(w.actions::text) as size) s
       where w.account_id = ${account} and w.trigger_event = any(${events}) and w.is_active and w.deleted_at is null
       order by w.created_at, w.id for share of w) a) as workflows,
-    (select coalesce(json_agg(c.id), '[]') from contacts c where c.account_id = ${account} and c.id = any(${contacts})) as contacts,
-    (select coalesce(json_agg(l), '[]') from (${ledTo(account, leads)}) l) as led`,
+    (select coalesce(json_agg(h), '[]') from held h) as contacts,
+    (select coalesce(json_agg(l), '[]') from led l) as led`,
 });
+
+const contactsOfRuns = statement({
+  name: 'contactsToRunFor',
+  takes: { ids: listOf(uuid) },
+  row: held,
+  locks: true,
+  text: ({ account, ids }) => holdContacts(account, ids),
+});
+
+/** Who each of some contacts is now: of one who was merged the one who is kept, who is held then as well. */
+async function whoIsNow(ctx: Context, contacts: readonly Held[]): Promise<Map<string, string>> {
+  const now = new Map(contacts.map(({ id }) => [id, id]));
+  const merged = contacts.filter(({ isMerged }) => isMerged).map(({ id }) => id);
+  const kept = await keptInstead(ctx, merged);
+  if (kept.size === 0) return now;
+  // They may be merged themselves until they are held.
+  const further = await whoIsNow(ctx, await ctx.rows(contactsOfRuns, { ids: [...new Set(kept.values())] }));
+  for (const [id, instead] of kept) now.set(id, further.get(instead) ?? id);
+  return now;
+}
 
 const actionsOf = statement({
   name: 'actionsOfWorkflows',
@@ -73,11 +104,15 @@ export async function startRuns(ctx: Context, told: readonly ReadEvent[]): Promi
   const [{ workflows, contacts: known, led }] = (await ctx.rows(started, asked)) as [RowOf<typeof starting>];
   const { begun, seen } = await startedBy(ctx, told, workflows);
   if (begun.length === 0) return seen;
-  const there = new Set([...known, ...led.map(({ contact }) => contact)]);
+  const now = await whoIsNow(ctx, known);
   const contactFor = aboutWhom(led);
   const large = await largeActions(ctx, begun);
   for (const each of begun)
-    await begin(ctx, { ...each, actions: each.workflow.actions ?? large.get(each.workflow.id)! }, thereOf(contactFor(each.event), there));
+    await begin(
+      ctx,
+      { ...each, actions: each.workflow.actions ?? large.get(each.workflow.id)! },
+      contactOfRun(each.event, contactFor(each.event), now),
+    );
   ctx.wake('workflowRuns');
   return seen;
 }
@@ -113,7 +148,11 @@ interface Begun {
 
 type Beginning = Begun & { actions: readonly WorkflowAction[] };
 
-const thereOf = (id: string | null, contacts: ReadonlySet<string>): string | null => (id !== null && contacts.has(id) ? id : null);
+/** The contact of the run that an event begins; of the end of a contact it is the one who is gone. */
+function contactOfRun({ name }: FeedEvent, contact: string | null, now: ReadonlyMap<string, string>): string | null {
+  const present = now.get(contact ?? '') ?? null;
+  return present && name === 'contact.deleted' ? contact : present;
+}
 
 async function begin(ctx: Context, { event, workflow, evaluation, actions }: Beginning, contactId: string | null): Promise<void> {
   const now = ctx.now();
