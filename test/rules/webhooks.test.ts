@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { allPlaced, whileUnread } from '../support/automations.js';
-import { attempted } from '../support/deliveries.js';
+import { attempted, failing } from '../support/deliveries.js';
 import { type Account, dataOf, day, hour, type KeyClient, type Loose, second, server, type TestServer } from '../support/index.js';
 import { eventually } from '../support/live.js';
 import { mailsTo } from '../support/mail.js';
@@ -163,15 +163,6 @@ describe('an event that is not for the workspace', () => {
   });
 });
 
-/** Goes on in time from attempt to attempt at a delivery until so many have ended. */
-async function failing(id: string, attempts: number): Promise<void> {
-  let delivery = await attempted(api, id, 1);
-  while (delivery.attemptCount < attempts) {
-    api.clock.set(new Date(delivery.dueAt.getTime() + 1));
-    delivery = await attempted(api, id, delivery.attemptCount + 1);
-  }
-}
-
 describe('a webhook to which nothing but failures came of five days', () => {
   it('is switched off, what waits is cancelled, and owners and admins are told by mail', async () => {
     receiver.answer = (_, response) => void response.writeHead(500).end();
@@ -181,16 +172,16 @@ describe('a webhook to which nothing but failures came of five days', () => {
     const contact = async () => dataOf(await key.post('/contacts', { firstName: 'Ada' }));
     await contact();
     const first = await eventually(async () => (await deliveriesOf(made))[0]);
-    await failing(first.id, 8);
+    await failing(api, first.id, 8);
     expect(dataOf(await key.get(`/webhooks/manage/${made.id}`))).toMatchObject({ isActive: true, disabledAt: null });
     api.clock.advance(7 * day);
     await contact();
     const second = (await eventually(async () => (await deliveriesOf(made)).find(({ id }) => id !== first.id))) as Loose;
-    await failing(second.id, 7);
+    await failing(api, second.id, 7);
     // After days without an attempt those that failed say little: the delivery goes on.
     expect(dataOf(await key.get(`/webhooks/manage/${made.id}`))).toMatchObject({ isActive: true, disabledAt: null });
     await contact();
-    await failing(second.id, 8);
+    await failing(api, second.id, 8);
     const off = await eventually(async () => {
       const now = dataOf(await key.get(`/webhooks/manage/${made.id}`));
       return !now.isActive && now;

@@ -26,3 +26,12 @@ export const attempted = (api: TestServer, id: string, count: number): Promise<L
     const delivery = await kept(api, id);
     return delivery.attemptCount >= count && delivery;
   });
+
+/** Goes on in time from attempt to attempt at a delivery until so many have ended. */
+export async function failing(api: TestServer, id: string, attempts: number): Promise<void> {
+  let delivery = await attempted(api, id, 1);
+  while (delivery.attemptCount < attempts) {
+    api.clock.set(new Date(delivery.dueAt.getTime() + 1));
+    delivery = await attempted(api, id, delivery.attemptCount + 1);
+  }
+}

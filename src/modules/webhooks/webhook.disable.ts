@@ -7,7 +7,7 @@ import { applyChange, findWebhookForChange } from './webhook.service.js';
 
 const day = 24 * 60 * 60 * 1000;
 
-/** For so long every attempt must have failed before a delivery that fails for good has its webhook switched off. */
+/** For so long every attempt must have failed before a delivery whose last attempt fails has its webhook switched off. */
 const patienceMs = 5 * day;
 
 /** Whether nothing but failures has come of a webhook for so long that it is switched off. */

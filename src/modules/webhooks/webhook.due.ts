@@ -95,9 +95,9 @@ async function deliver(ctx: Context, { id, attempt, more, place }: DueRow): Prom
   const goesOn = place?.mayGoOn() ?? false;
   const after = await settleAttempt(ctx, { id, attempt, begun, ended: ctx.now(), next, delivered, status, ms, error, goesOn });
   if (after?.next) place?.goOn(after.next);
-  // One that goes on may be the first after a quiet time: its own attempts are to tell as well.
-  const isOver = !delivered && next === null;
-  if (isOver && after?.webhookId && isHopeless(after.failingSince, ctx.now())) await tryToSwitchOff(ctx, after.webhookId);
+  // One that goes on may be the first after a quiet time: its own attempts are to tell as well. So may one that 410 ended.
+  const isLadderOver = !delivered && !outcome.isFinal && next === null;
+  if (isLadderOver && after?.webhookId && isHopeless(after.failingSince, ctx.now())) await tryToSwitchOff(ctx, after.webhookId);
 }
 
 /** The delivery is settled whatever comes of this: where it fails, the next delivery that fails for good finds the webhook as hopeless. */

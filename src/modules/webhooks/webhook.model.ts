@@ -41,7 +41,8 @@ export class Webhook extends WebhookFields {
   @Stamp('When the last attempt at a delivery was made; tests do not count', {}) lastFiredAt: Date | null;
   @Count('Failed attempts since the last one that succeeded; tests do not count', { required: true }) failCount: number;
   @Stamp('Since when all attempts have failed', {}) failingSince: Date | null;
-  @Stamp('When it was switched off: a delivery had failed for good, and all attempts of five days and more', {}) disabledAt: Date | null;
+  @Stamp('When it was switched off: a delivery had failed with its last attempt, and all attempts of five days and more', {})
+  disabledAt: Date | null;
   @Stamp('Until when the secret before the last rotation signs besides the new one', {}) previousSecretUntil: Date | null;
   @Ref('The user who made it') createdBy: string | null;
   @Stamp('When it was made') createdAt: Date;

@@ -1,0 +1,59 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { failing } from '../support/deliveries.js';
+import { type Account, dataOf, day, type KeyClient, type Loose, server, type TestServer } from '../support/index.js';
+import { eventually } from '../support/live.js';
+import { Receiver } from '../support/receiver.js';
+
+jest.setTimeout(60_000);
+
+let api: TestServer;
+let acme: Account;
+let key: KeyClient;
+let receiver: Receiver;
+beforeAll(async () => {
+  api = await server();
+});
+afterAll(() => api.close());
+beforeEach(async () => {
+  acme = await api.seed.account();
+  key = await acme.key();
+  receiver = await Receiver.open();
+});
+afterEach(async () => {
+  api.clock.reset();
+  await receiver.close();
+});
+
+const webhook = async (): Promise<Loose> => dataOf(await key.post('/webhooks/manage', { url: receiver.url, events: ['contact.created'] }));
+const read = async ({ id }: Loose): Promise<Loose> => dataOf(await key.get(`/webhooks/manage/${id}`));
+const answering = (status: number): Receiver['answer'] => {
+  return (_, response) => void response.writeHead(status).end();
+};
+/** Has an event sent, by a key that lasts however far the clock is moved. */
+const happen = async () => dataOf(await key.post('/contacts', { firstName: 'Ada' }));
+/** Waits until so many deliveries of a webhook stand so. */
+const until = ({ id }: Loose, count: number, status: string): Promise<Loose[]> =>
+  eventually(async () => {
+    const all: Loose[] = dataOf(await key.get(`/webhooks/manage/${id}/deliveries`)).data;
+    return all.filter((one) => one.status === status).length === count && all;
+  }) as Promise<Loose[]>;
+
+describe('a webhook to which nothing arrived before a quiet time', () => {
+  it('stays on where single deliveries are ended by 410', async () => {
+    receiver.answer = answering(500);
+    const made = await webhook();
+    await happen();
+    const [first] = await until(made, 1, 'pending');
+    await failing(api, first!.id, 8);
+    api.clock.advance(7 * day);
+    receiver.answer = answering(410);
+    for (const failed of [2, 3]) {
+      await happen();
+      await until(made, failed, 'failed');
+    }
+    receiver.answer = answering(200);
+    await happen();
+    await until(made, 1, 'delivered');
+    expect(await read(made)).toMatchObject({ isActive: true, disabledAt: null });
+  });
+});
