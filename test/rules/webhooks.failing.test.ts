@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { failing } from '../support/deliveries.js';
-import { type Account, dataOf, day, type KeyClient, type Loose, server, type TestServer } from '../support/index.js';
+import { attempted, deliveryTo, failing } from '../support/deliveries.js';
+import { type Account, dataOf, day, hour, type KeyClient, type Loose, server, type TestServer } from '../support/index.js';
 import { eventually } from '../support/live.js';
 import { Receiver } from '../support/receiver.js';
 
@@ -55,5 +55,41 @@ describe('a webhook to which nothing arrived before a quiet time', () => {
     await happen();
     await until(made, 1, 'delivered');
     expect(await read(made)).toMatchObject({ isActive: true, disabledAt: null });
+  });
+});
+
+describe('a webhook that is given another address', () => {
+  let other: Receiver;
+  beforeEach(async () => {
+    other = await Receiver.open();
+  });
+  afterEach(() => other.close());
+
+  /** A webhook to which nothing has arrived for six days, and which is moved then. */
+  async function moved(): Promise<Loose> {
+    const made = await webhook();
+    const failingSince = new Date(api.clock.now().getTime() - 6 * day);
+    await api.app.database.prisma.webhook.updateMany({ where: { id: made.id }, data: { failingSince, failCount: 9 } });
+    return dataOf(await key.patch(`/webhooks/manage/${made.id}`, { url: other.url }));
+  }
+
+  it('has not failed yet, and tells of its address alone', async () => {
+    const now = await moved();
+    expect(now).toMatchObject({ url: other.url, failCount: 0, failingSince: null });
+    expect(await read(now)).toMatchObject({ url: other.url, failCount: 0, failingSince: null });
+    const told = (await eventually(async () => dataOf(await key.get('/events?names=webhook.updated')).data[0])) as Loose;
+    expect(told.changes).toEqual({ url: { from: receiver.url, to: other.url } });
+  });
+
+  it('stays on where the last attempt of what waited fails there', async () => {
+    other.answer = answering(500);
+    const now = await moved();
+    const firstAttemptAt = new Date(api.clock.now().getTime() - 72 * hour);
+    const last = await deliveryTo(api, acme, now.id, { attemptCount: 7, firstAttemptAt });
+    expect(await attempted(api, last, 8)).toMatchObject({ status: 'failed' });
+    other.answer = answering(200);
+    await happen();
+    await until(now, 1, 'delivered');
+    expect(await read(now)).toMatchObject({ isActive: true, disabledAt: null });
   });
 });

@@ -35,3 +35,14 @@ export async function failing(api: TestServer, id: string, attempts: number): Pr
     delivery = await attempted(api, id, delivery.attemptCount + 1);
   }
 }
+
+/** A delivery to a webhook, as an event would make it. */
+export async function deliveryTo({ app }: TestServer, account: Account, webhook: string, fields: object = {}): Promise<string> {
+  const made = { id: app.clock.id(), createdAt: app.clock.now(), updatedAt: app.clock.now(), dueAt: app.clock.now() };
+  const [eventId, event] = [app.clock.id(), 'contact.created'];
+  const body = JSON.stringify({ id: eventId, event, data: { firstName: 'Ada' } });
+  const data = { accountId: account.id, ...made, webhookId: webhook, sourceId: webhook, eventId, event, body, ...fields };
+  await app.database.prisma.webhookDelivery.create({ data });
+  app.jobs.wake('deliveries');
+  return made.id;
+}

@@ -106,8 +106,8 @@ export async function updateWebhook(ctx: Context, id: string, input: UpdateWebho
 }
 
 /**
- * Changes a webhook that is locked, and tells of it. One that is active again has not failed yet, and is sent what happens from here on,
- * as are the events that it is given besides.
+ * Changes a webhook that is locked, and tells of it. One that is active again, or has another address, has not failed yet; the former is
+ * sent what happens from here on, as are the events that it is given besides.
  */
 export async function applyChange(ctx: Context, before: WebhookToChange, given: Partial<WebhookRow>): Promise<WebhookRow> {
   const isBack = given.isActive && !before.isActive;
@@ -116,6 +116,8 @@ export async function applyChange(ctx: Context, before: WebhookToChange, given: 
   if (Object.keys(changes).length === 0) return before;
   const saved: WebhookRow = ctx.update('Webhook', before, {
     ...whole,
+    // What came of another address is no news of the webhook.
+    ...(changes.url && { failingSince: null, failCount: 0 }),
     ...positionsAfterChange(before, changes.events && given.events, isBack),
   });
   if (given.isActive === false) await cancelDeliveries(ctx, before.id);
