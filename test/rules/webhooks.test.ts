@@ -232,6 +232,24 @@ describe('GET /webhooks/deliveries/{id}/explain', () => {
   });
 });
 
+describe('GET /webhooks/deliveries/{id}/explain of what was late', () => {
+  it('plans each attempt after the one before', async () => {
+    receiver.answer = (_, response) => void response.writeHead(500).end();
+    const made = await webhook();
+    await acme.contact();
+    const { id } = await eventually(async () => (await deliveriesOf(made))[0]);
+    const { firstAttemptAt } = await attempted(api, id, 1);
+    api.clock.advance(2 * hour);
+    await attempted(api, id, 2);
+    const { planned } = dataOf(await key.get(`/webhooks/deliveries/${id}/explain`));
+    api.clock.reset();
+    expect(planned.map(({ attempt }: Loose) => attempt)).toEqual([3, 4, 5, 6, 7, 8]);
+    const after = planned.map(({ at }: Loose) => Date.parse(at) - firstAttemptAt.getTime());
+    for (const [nth, at] of after.slice(1).entries()) expect(at - after[nth]).toBeGreaterThanOrEqual(30 * second);
+    expect(after.slice(3)).toEqual([6 * hour, 24 * hour, 72 * hour]);
+  });
+});
+
 describe('what a delivery costs', () => {
   it('is at most three statements, all in all', async () => {
     await webhook();

@@ -4,7 +4,7 @@ import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { DeliveryExplanation, DeliveryReason } from './delivery.model.js';
 import { getDelivery } from './delivery.service.js';
-import { ladder } from './webhook.due.js';
+import { ladder, leastPause } from './webhook.due.js';
 import type { DeliveryRow } from './webhook.table.js';
 
 const now = statement({
@@ -49,8 +49,12 @@ const words: Record<Reason, (delivery: DeliveryRow) => string> = {
 function planned({ status, attemptCount, firstAttemptAt, nextAttemptAt }: DeliveryRow) {
   if (status !== 'pending' || !nextAttemptAt) return [];
   const first = (firstAttemptAt ?? nextAttemptAt).getTime();
-  const later = ladder.slice(attemptCount).map((offset, nth) => ({ attempt: attemptCount + 2 + nth, at: new Date(first + offset) }));
-  return [{ attempt: attemptCount + 1, at: nextAttemptAt }, ...later];
+  const all = [{ attempt: attemptCount + 1, at: nextAttemptAt }];
+  for (const offset of ladder.slice(attemptCount)) {
+    const { attempt, at } = all.at(-1)!;
+    all.push({ attempt: attempt + 1, at: new Date(Math.max(first + offset, at.getTime() + leastPause)) });
+  }
+  return all;
 }
 
 /** GET /webhooks/deliveries/{id}/explain: which event, how it stands and why, what was tried, and what is next and when. */

@@ -21,7 +21,7 @@ export const ladder = [minute, 5 * minute, 15 * minute, hour, 6 * hour, 24 * hou
 /** Of a later retry so much of its offset at most is added by chance, so that those of one fault do not all come at once. */
 const jitter = 0.01;
 /** Between two attempts lies this much at least, also where a server that was away comes back to several that are due. */
-const leastPause = 30 * second;
+export const leastPause = 30 * second;
 
 /** Of one webhook so many deliveries are under way at a time in all processes; of all, in one process. */
 const [perSource, concurrency] = [4, 100];
