@@ -5,7 +5,7 @@ import { actingForAccount } from '../../src/modules/auth/auth.acting.js';
 import { nextMoment } from '../../src/modules/automations/automation.schedule.js';
 import { endOfWait, waitOf } from '../../src/modules/automations/automation.wait.js';
 import { Automations, allPlaced, aNode, aTask, whileUnread } from '../support/automations.js';
-import { type Account, dataOf, day, type Loose, minute, server, type TestServer, toldIn } from '../support/index.js';
+import { type Account, dataOf, day, hour, type Loose, minute, type Reply, server, type TestServer, toldIn } from '../support/index.js';
 import { eventually } from '../support/live.js';
 
 let api: TestServer;
@@ -193,6 +193,44 @@ describe('a wait', () => {
     ['for an event at most so long', { event: 'deal.won', timeout: { days: 1, hours: null } }, '2028-02-28T11:00:00Z', '2028-02-29T11:00'],
   ])('lasts %s', (_what, config, now, expected) => {
     expect(over(config, now)).toBe(expected);
+  });
+});
+
+describe('a clock that is set back', () => {
+  type Run = { contactId: string | null; automationId: string };
+  it.each<[string, string, (run: Run) => Promise<Reply>]>([
+    ['by its event', 'success', ({ contactId }) => automations.key.patch(`/contacts/${contactId}`, { city: 'Oslo' })],
+    ['with its contact', 'cancelled', ({ contactId }) => automations.key.del(`/contacts/${contactId}`)],
+    ['with its automation', 'cancelled', ({ automationId }) => automations.key.del(`/automations/${automationId}`)],
+  ])('leaves a run of an automation that ends %s, and its steps, no time below zero', async (_how, status, work) => {
+    const id = await automations.begin([aNode('reply', 'wait', { event: 'contact.updated' }, 'end'), end]);
+    await eventually(async () => {
+      const { status: now, dueAt } = await automations.run(id);
+      return now === 'waiting' && dueAt === null;
+    });
+    const run = await automations.run(id);
+    api.clock.advance(-hour);
+    dataOf(await work(run));
+    expect(Number((await automations.until(id, status)).durationMs)).toBe(0);
+    for (const { durationMs } of await automations.steps(id)) expect(Number(durationMs)).toBeGreaterThanOrEqual(0);
+  });
+
+  it('leaves a run of a workflow that is deleted no time below zero', async () => {
+    const { key } = automations;
+    const trigger = { event: 'contact.created', conditions: { lastName: 'Back' } };
+    const { id } = dataOf(await key.post('/workflows', { name: 'W', trigger, actions: [{ type: 'create_task', config: { title: 'T' } }] }));
+    dataOf(await key.post(`/workflows/${id}/activate`, {}));
+    await automations.contact({ lastName: 'Back' });
+    const runs = () => api.app.database.prisma.workflowRun.findMany({ where: { accountId: acme.id, workflowId: id } });
+    await eventually(async () => (await runs()).some(({ status }) => status === 'success'));
+    // One that is put off to later.
+    await api.app.database.execute(
+      "update workflow_runs set status = 'running', due_at = now() + interval '100 days', completed_at = null where workflow_id = $1",
+      [id],
+    );
+    api.clock.advance(-hour);
+    dataOf(await key.del(`/workflows/${id}`));
+    expect((await runs()).map(({ error, durationMs }) => [error, Number(durationMs)])).toEqual([['workflow_deleted', 0]]);
   });
 });
 

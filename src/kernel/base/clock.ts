@@ -9,6 +9,9 @@ export interface Clock {
   bytes(length: number): Buffer;
 }
 
+/** Milliseconds from one moment to another; 0 where the clock was set back between them. */
+export const elapsed = (from: Date, to: Date): number => Math.max(to.getTime() - from.getTime(), 0);
+
 /** Random bytes in portions of 16, asked of the system for many at once: a system call for each costs more than the id. */
 function randomPortions(): () => Uint8Array {
   const pool = new Uint8Array(4096);

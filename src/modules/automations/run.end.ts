@@ -18,7 +18,7 @@ const over = (
   now: Sql,
 ): Sql => sql`completed_at = ${now}, wait_until = null, wait_event = null, current_node_id = null, wait_step_id = null,
   waiting_since = null, waiting_after = null, state = null, due_at = null, leased_until = null, updated_at = ${now},
-  duration_ms = extract(epoch from ${now} - t.started_at) * 1000`;
+  duration_ms = greatest(extract(epoch from ${now} - t.started_at) * 1000, 0)`;
 
 const ending = statement({
   name: 'cancelAutomationRuns',
@@ -59,7 +59,7 @@ const endingSteps = statement({
   changes: true,
   text: ({ account, runs, now }) => sql`
     update automation_step_logs t set status = r.status, error = r.error, completed_at = ${now},
-      duration_ms = extract(epoch from ${now} - t.started_at) * 1000
+      duration_ms = greatest(extract(epoch from ${now} - t.started_at) * 1000, 0)
     from automation_runs r where t.account_id = ${account} and t.run_id = any(${runs}) and t.status = 'waiting'
       and r.account_id = t.account_id and r.id = t.run_id returning ${wholeSteps.columns}`,
 });

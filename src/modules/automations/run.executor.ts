@@ -1,3 +1,4 @@
+import { elapsed } from '../../kernel/base/clock.js';
 import { YieldTimer } from '../../kernel/base/eventLoop.js';
 import { jsonSize } from '../../kernel/base/jsonText.js';
 import type { Context } from '../../kernel/context/context.js';
@@ -156,7 +157,7 @@ export class RunExecutor {
       error: step.error ?? null,
       startedAt,
       completedAt,
-      durationMs: completedAt && completedAt.getTime() - startedAt.getTime(),
+      durationMs: completedAt && elapsed(startedAt, completedAt),
     });
     return step;
   }
@@ -213,7 +214,7 @@ export class RunExecutor {
   async #settleWait(id: string, status: 'completed' | 'cancelled', more: object = {}): Promise<void> {
     const step = await this.ctx.forChange(stepRows, id);
     const completedAt = this.ctx.now();
-    const done = { status, output: { ...step.output, ...more }, completedAt, durationMs: completedAt.getTime() - step.startedAt.getTime() };
+    const done = { status, output: { ...step.output, ...more }, completedAt, durationMs: elapsed(step.startedAt, completedAt) };
     const record = { ...step, ...this.ctx.update('AutomationStepLog', step, done) };
     const changes = changesBetween(step, record, Object.keys(done));
     await this.ctx.emit({ name: 'automation_step_log.updated', record, changes, logged: false });
@@ -246,7 +247,7 @@ export class RunExecutor {
 
   async #end(status: 'success' | 'failed' | 'cancelled', endReason: keyof typeof AutomationRunEnd, error?: string): Promise<false> {
     const completedAt = this.ctx.now();
-    const durationMs = completedAt.getTime() - this.run.startedAt.getTime();
+    const durationMs = elapsed(this.run.startedAt, completedAt);
     await this.#keep({ status, endReason, error: error ?? null, completedAt, durationMs, currentNodeId: null, dueAt: null, ...noWait });
     return false;
   }

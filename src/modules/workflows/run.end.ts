@@ -12,7 +12,7 @@ const ending = statement({
   changes: true,
   text: ({ account, workflow, error, now, skipped }) => sql`
     update workflow_runs t set status = 'failed', error = ${error}, completed_at = ${now}, updated_at = ${now}, due_at = null,
-      leased_until = null, duration_ms = extract(epoch from ${now} - t.started_at) * 1000, actions = (
+      leased_until = null, duration_ms = greatest(extract(epoch from ${now} - t.started_at) * 1000, 0), actions = (
         select coalesce(jsonb_agg(case when a.value ->> 'status' = 'pending' then a.value || ${skipped}::jsonb else a.value end
           order by a.nth), '[]') from jsonb_array_elements(t.actions) with ordinality a(value, nth))
     where t.account_id = ${account} and t.workflow_id = ${workflow} and t.status = 'running' returning ${wholeRuns.columns}`,

@@ -1,3 +1,4 @@
+import { elapsed } from '../../kernel/base/clock.js';
 import { type Context, noteRead, type Version } from '../../kernel/context/context.js';
 import type { DueRow } from '../../kernel/context/registry.js';
 import { inOwnTransaction } from '../../kernel/operations/ownTransaction.js';
@@ -80,7 +81,7 @@ async function keep(ctx: Context, before: RunRow, change: Change): Promise<void>
 
 const ended = (ctx: Context, { startedAt }: RunRow, status: 'success' | 'failed') => {
   const now = ctx.now();
-  return { status, completedAt: now, durationMs: Math.max(now.getTime() - startedAt.getTime(), 0), dueAt: null };
+  return { status, completedAt: now, durationMs: elapsed(startedAt, now), dueAt: null };
 };
 
 interface Fault {
