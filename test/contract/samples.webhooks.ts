@@ -25,7 +25,13 @@ const onWebhook: MakeSample = async (account, n) => ({ params: { id: await aWebh
 async function aDelivery(account: Account, webhookId: string): Promise<string> {
   const { database, clock } = account.seed.app;
   const at = clock.now();
-  const attempt = { at: at.toISOString(), responseStatus: 500, responseTimeMs: 12, error: 'response_status' };
+  const attempt = {
+    at: at.toISOString(),
+    responseStatus: 500,
+    responseTimeMs: 12,
+    error: 'response_status',
+    url: 'https://example.com/in',
+  };
   const body = JSON.stringify({ id: clock.id(), event: 'contact.created', createdAt: at, data: { id: clock.id(), firstName: 'Ada' } });
   const { id } = await database.prisma.webhookDelivery.create({
     data: {

@@ -121,6 +121,32 @@ describe('a webhook of a server that calls public addresses alone', () => {
   });
 });
 
+describe('the deliveries of a webhook that was given another address', () => {
+  it('say of each attempt where it went, and of what is over where it went last', async () => {
+    const other = await Receiver.open();
+    const made = await webhook();
+    const arrived = await delivery(made);
+    await attempted(api, arrived, 1);
+    receiver.answer = (_, response) => void response.writeHead(500).end();
+    const waiting = await delivery(made);
+    await attempted(api, waiting, 1);
+    dataOf(await key.patch(`/webhooks/manage/${made.id}`, { url: other.url }));
+    const explained = async (id: string): Promise<Loose> => dataOf(await key.get(`/webhooks/deliveries/${id}/explain`));
+    expect(await explained(waiting)).toMatchObject({ url: other.url, attempts: [{ url: receiver.url }] });
+    api.clock.advance(2 * minute);
+    await attempted(api, waiting, 2);
+    api.clock.reset();
+    dataOf(await key.patch(`/webhooks/manage/${made.id}`, { url: `${receiver.url}/again` }));
+    const ways = { [arrived]: [receiver.url], [waiting]: [receiver.url, other.url] };
+    const { data } = dataOf(await key.get(`/webhooks/manage/${made.id}/deliveries`));
+    for (const listed of [...data, await explained(arrived), await explained(waiting)]) {
+      const way = ways[listed.id ?? listed.deliveryId]!;
+      expect([listed.url, listed.attempts.map(({ url }: Loose) => url)]).toEqual([way.at(-1), way]);
+    }
+    await other.close();
+  });
+});
+
 describe('PATCH and DELETE /webhooks/manage/{id}', () => {
   it('answers 422 to what it cannot take', async () => {
     const { id } = await webhook();

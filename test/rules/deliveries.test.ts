@@ -115,6 +115,7 @@ describe('the ladder', () => {
       responseStatus: 500,
       responseTimeMs: expect.any(Number),
       error: 'response_status',
+      url: receiver.url,
     });
     const requests = receiver.received;
     expect(requests).toHaveLength(8);
@@ -213,7 +214,8 @@ describe('attempts of one webhook that end together', () => {
       const about = { accountId: acme.id, id, webhookId, sourceId: webhookId, eventId: id, event: 'deal.won', body: '{}', dueAt: begun };
       const taken = { attempt: 1, leasedUntil: new Date(Date.now() + day), createdAt: begun, updatedAt: begun };
       await prisma.webhookDelivery.create({ data: { ...about, ...taken } });
-      return { id, attempt: 1, begun, ended: begun, next: null, delivered, status: delivered ? 200 : 500, ms: 1, error: null };
+      const outcome = { delivered, status: delivered ? 200 : 500, ms: 1, error: null };
+      return { id, attempt: 1, begun, ended: begun, url: receiver.url, next: null, ...outcome };
     });
     const after = await Promise.all((await Promise.all(settling)).map((given) => settleAttempt(ctx, given)));
     const { failCount, failingSince, lastFiredAt } = await prisma.webhook.findUniqueOrThrow({ where });

@@ -133,7 +133,7 @@ describe('a place whose attempt has arrived', () => {
   const attempt = (id: string, delivered = true) => {
     const begun = new Date();
     const next = delivered ? null : new Date(begun.getTime() + hour);
-    return { id, attempt: 1, begun, ended: begun, next, delivered, status: 200, ms: 1, error: null, goesOn: true };
+    return { id, attempt: 1, begun, ended: begun, url: receiver.url, next, delivered, status: 200, ms: 1, error: null, goesOn: true };
   };
   const underWay = async (source: string): Promise<string[]> =>
     (await query('select id from webhook_deliveries where source_id = $1::uuid and leased_until > now()', [source])).map(
@@ -198,6 +198,7 @@ onPostgres(describe)('what follows while the webhook is changed', () => {
       attempt: 1,
       begun,
       ended: begun,
+      url: receiver.url,
       next: null,
       delivered: true,
       status: 200,

@@ -32,6 +32,7 @@ export class WebhookAttempt {
   @Count('Milliseconds that it took') responseTimeMs: number | null;
   @Text(50, 'Why it failed: response_status, timeout, connection_failed, tls_failed, invalid_response, url_not_allowed')
   error: string | null;
+  @Text(2048, 'Where it went; null of attempts from before this was kept') url: string | null;
 }
 
 /** Contract GET /webhooks/manage/{id}/deliveries. */
@@ -42,7 +43,7 @@ export class WebhookDelivery {
   @OneOf(DeliverySource, 'What asked for it', { required: true }) sourceKind: keyof typeof DeliverySource;
   @Ref('The webhook, workflow or automation that asked for it', { required: true }) sourceId: string;
   @Ref('The run of the workflow or automation') runId: string | null;
-  @Text(2048, 'Where it goes', { required: true }) url: string;
+  @Text(2048, 'Where it goes, or went last where no attempt is to come', { required: true }) url: string;
   @Ref(
     'The event that it is about. Receivers get it as webhook-id, the same on every attempt and replay; of what an action sends, the id of its first delivery',
     {
@@ -109,7 +110,7 @@ export class DeliveryExplanation {
   @OneOf(DeliverySource, 'What asked for it', { required: true }) sourceKind: keyof typeof DeliverySource;
   @Ref('The webhook, workflow or automation that asked for it', { required: true }) sourceId: string;
   @Ref('The run of the workflow or automation, whose explanation says what led to it') runId: string | null;
-  @Text(2048, 'Where it goes', { required: true }) url: string;
+  @Text(2048, 'Where it goes, or went last where no attempt is to come', { required: true }) url: string;
   @OneOf(DeliveryStatus, 'How it stands', { required: true }) status: keyof typeof DeliveryStatus;
   @OneOf(DeliveryReason, 'Why', { required: true }) reason: keyof typeof DeliveryReason;
   @Text(500, 'The same in a sentence', { required: true }) explanation: string;

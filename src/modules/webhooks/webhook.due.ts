@@ -83,7 +83,7 @@ async function call(ctx: Context, id: string, delivery: Due, at: Date) {
 async function deliver(ctx: Context, { id, attempt, more, place }: DueRow): Promise<void> {
   if (!more) return;
   const delivery = readDue(more);
-  const { attemptCount, firstAttemptAt } = delivery;
+  const { attemptCount, firstAttemptAt, url } = delivery;
   const begun = ctx.now();
   if (!delivery.isWanted) {
     await ctx.rows(cancel, { id, attempt, now: begun });
@@ -93,7 +93,7 @@ async function deliver(ctx: Context, { id, attempt, more, place }: DueRow): Prom
   const next = outcome.delivered || outcome.isFinal ? null : nextAttempt(ctx, firstAttemptAt ?? begun, attemptCount + 1);
   const { delivered, status, ms, error } = outcome;
   const goesOn = place?.mayGoOn() ?? false;
-  const after = await settleAttempt(ctx, { id, attempt, begun, ended: ctx.now(), next, delivered, status, ms, error, goesOn });
+  const after = await settleAttempt(ctx, { id, attempt, begun, ended: ctx.now(), url, next, delivered, status, ms, error, goesOn });
   if (after?.next) place?.goOn(after.next);
   // One that goes on may be the first after a quiet time: its own attempts are to tell as well. So may one that 410 ended.
   const isLadderOver = !delivered && !outcome.isFinal && next === null;

@@ -15,6 +15,8 @@ export interface Attempt {
   attempt: number;
   begun: Date;
   ended: Date;
+  /** Where it went: the webhook's address may be another one by now. */
+  url: string;
   /** When the next attempt is due; null after the last one, and after success. */
   next: Date | null;
   delivered: boolean;
@@ -67,7 +69,7 @@ const settle = statement({
   first: ({ account, attempts, ids, now, lease }) => sql`
     with g as (
       select * from jsonb_to_recordset(${attempts}::jsonb) as g(nth int, id uuid, attempt int, begun timestamptz, ended timestamptz,
-        next timestamptz, delivered boolean, status int, ms int, error text, "goesOn" boolean)),
+        next timestamptz, delivered boolean, status int, ms int, error text, url text, "goesOn" boolean)),
     held as (
       select w.id from webhooks w
       where w.account_id = ${account} and w.id = any(array(
@@ -82,7 +84,7 @@ const settle = statement({
         status = case when g.delivered then 'delivered' when d.status = 'cancelled' or g.next is not null then d.status else 'failed' end,
         due_at = case when d.status = 'pending' then g.next end, leased_until = null, attempt_count = d.attempt_count + 1,
         attempts = d.attempts || jsonb_build_object('at', to_char(g.begun at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-          'responseStatus', g.status, 'responseTimeMs', g.ms, 'error', g.error),
+          'responseStatus', g.status, 'responseTimeMs', g.ms, 'error', g.error, 'url', g.url),
         first_attempt_at = coalesce(d.first_attempt_at, g.begun), last_attempt_at = g.begun,
         delivered_at = case when g.delivered then g.ended end,
         response_status = g.status, response_time_ms = g.ms, error = g.error, updated_at = g.ended

@@ -37,7 +37,9 @@ export const deliveryTable = table({
   counted: false,
   renamed: { nextAttemptAt: 'due_at' },
   computed: {
-    url: sql`coalesce(t.url, (select w.url from webhooks w where w.account_id = t.account_id and w.id = t.webhook_id))`,
+    // Of what is over, the address of its last attempt: the webhook's may be another one since.
+    url: sql`coalesce(t.url, case when t.status <> 'pending' then t.attempts -> -1 ->> 'url' end,
+      (select w.url from webhooks w where w.account_id = t.account_id and w.id = t.webhook_id))`,
     payload: (ctx) => payloadAsSeenBy(ctx, { body: sql`t.body`, isOwn: sql`t.own_payload`, event: sql`t.event` }),
   },
   carried: ['url'],
