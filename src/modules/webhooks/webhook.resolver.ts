@@ -59,7 +59,9 @@ export class WebhookResolver {
     return webhooks.archiveWebhook(ctx, id);
   }
 
-  @Mutation(() => WebhookWithSecret, { description: 'Gives a webhook a new secret; for 24 hours the one before signs as well' })
+  @Mutation(() => WebhookWithSecret, {
+    description: 'Gives a webhook a new secret; for 24 hours the one that it replaces signs as well, and none from before that',
+  })
   rotateWebhookSecret(@Ctx() ctx: Context, @IdArg() id: string) {
     return webhooks.rotateSecret(ctx, id);
   }
