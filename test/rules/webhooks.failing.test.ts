@@ -39,7 +39,7 @@ const until = ({ id }: Loose, count: number, status: string): Promise<Loose[]> =
   }) as Promise<Loose[]>;
 
 describe('a webhook to which nothing arrived before a quiet time', () => {
-  it('stays on where single deliveries are ended by 410', async () => {
+  it('stays on where the first delivery after it is ended by 410', async () => {
     receiver.answer = answering(500);
     const made = await webhook();
     await happen();
@@ -47,10 +47,8 @@ describe('a webhook to which nothing arrived before a quiet time', () => {
     await failing(api, first!.id, 8);
     api.clock.advance(7 * day);
     receiver.answer = answering(410);
-    for (const failed of [2, 3]) {
-      await happen();
-      await until(made, failed, 'failed');
-    }
+    await happen();
+    await until(made, 2, 'failed');
     receiver.answer = answering(200);
     await happen();
     await until(made, 1, 'delivered');
@@ -91,5 +89,21 @@ describe('a webhook that is given another address', () => {
     await happen();
     await until(now, 1, 'delivered');
     expect(await read(now)).toMatchObject({ isActive: true, disabledAt: null });
+  });
+});
+
+describe('a webhook whose every delivery is ended by 410', () => {
+  it('is switched off after five days of it', async () => {
+    receiver.answer = answering(410);
+    const made = await webhook();
+    for (const failed of [1, 2, 3]) {
+      await happen();
+      await until(made, failed, 'failed');
+      expect((await read(made)).isActive).toBe(true);
+      api.clock.advance(2 * day);
+    }
+    await happen();
+    await eventually(async () => !(await read(made)).isActive);
+    expect((await read(made)).disabledAt).not.toBeNull();
   });
 });

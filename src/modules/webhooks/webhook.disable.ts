@@ -8,7 +8,7 @@ import { applyChange, findWebhookForChange } from './webhook.service.js';
 const day = 24 * 60 * 60 * 1000;
 
 /** For so long every attempt must have failed before a delivery whose last attempt fails has its webhook switched off. */
-const patienceMs = 5 * day;
+export const patienceMs = 5 * day;
 
 /** Whether nothing but failures has come of a webhook for so long that it is switched off. */
 export const isHopeless = (failingSince: Date | null | undefined, now: Date): boolean =>

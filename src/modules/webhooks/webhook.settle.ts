@@ -27,10 +27,14 @@ export interface Attempt {
   goesOn?: boolean;
 }
 
-/** What is known after an attempt: its webhook, where it has one, and the moment from which on all attempts at that have failed. */
+/**
+ * What is known after an attempt: its webhook, where it has one, the moment from which on all attempts at that have failed, and when it
+ * was last tried before.
+ */
 export interface AfterAttempt {
   webhookId: string | null;
   failingSince: Date | null;
+  firedBefore: Date | null;
   /** What was taken in its place. */
   next?: DueRow;
 }
@@ -42,7 +46,7 @@ const together = 50;
 const delay = { ms: 3, small: 8 };
 
 const settled = {
-  ...{ id: uuid, webhookId: nullable(uuid), failingSince: nullable(instant) },
+  ...{ id: uuid, webhookId: nullable(uuid), failingSince: nullable(instant), firedBefore: nullable(instant) },
   ...{ nextId: nullable(uuid), nextAttempt: nullable(integer), more: nullable(json()), unawaited: text },
 };
 
@@ -71,7 +75,7 @@ const settle = statement({
       select * from jsonb_to_recordset(${attempts}::jsonb) as g(nth int, id uuid, attempt int, begun timestamptz, ended timestamptz,
         next timestamptz, delivered boolean, status int, ms int, error text, url text, "goesOn" boolean)),
     held as (
-      select w.id from webhooks w
+      select w.id, w.last_fired_at from webhooks w
       where w.account_id = ${account} and w.id = any(array(
         select d.webhook_id from webhook_deliveries d where d.account_id = ${account} and d.id = any(${ids})))
       order by w.id for no key update),
@@ -111,9 +115,9 @@ const settle = statement({
       from fired a join failed f using (webhook_id) where w.account_id = ${account} and w.id = a.webhook_id
       returning w.id, w.failing_since)`,
   text: () => sql`
-    select s.id, m.id as "webhookId", m.failing_since as "failingSince", t.id as "nextId", t.attempt as "nextAttempt",
+    select s.id, m.id as "webhookId", m.failing_since as "failingSince", h.last_fired_at as "firedBefore", t.id as "nextId", t.attempt as "nextAttempt",
       delivery_to_make(t.id) as more, ${commitsUnawaited} as unawaited
-    from settled s left join moved m on m.id = s.webhook_id left join places p on p.id = s.id
+    from settled s left join moved m on m.id = s.webhook_id left join held h on h.id = s.webhook_id left join places p on p.id = s.id
     left join taken t on t."sourceId" = p.source_id and t.place = p.place`,
 });
 
@@ -124,9 +128,10 @@ interface Waiting {
   failed(error: unknown): void;
 }
 
-function afterOf({ webhookId, failingSince, nextId, nextAttempt, more }: Omit<RowOf<typeof settled>, 'id' | 'unawaited'>): AfterAttempt {
+function afterOf({ nextId, nextAttempt, more, ...rest }: Omit<RowOf<typeof settled>, 'id' | 'unawaited'>): AfterAttempt {
+  const { webhookId, failingSince, firedBefore } = rest;
   const next = nextId === null ? undefined : { id: nextId, attempt: nextAttempt!, more };
-  return { webhookId, failingSince, ...(next && { next }) };
+  return { webhookId, failingSince, firedBefore, ...(next && { next }) };
 }
 
 async function serve(waiting: Waiting[]): Promise<void> {
