@@ -26,6 +26,9 @@ type Variables = Readonly<Record<string, unknown>>;
 /** Stands first in every record that is read for a live query, so that it is known which one it is. */
 export const idKey = '_live_id';
 
+/** Where the records of a list stand in what is read for a live query: a document may call anything else of the list `nodes`. */
+export const nodesKey = '_live_nodes';
+
 /** A list of a live query: what it reads, and under which names it answers. */
 export interface ListPlan {
   key: string;
@@ -77,7 +80,7 @@ export function planLive(
   const lists = members.flatMap(({ list }) => (list ? [list] : []));
   check(lists.length > 0, () => badRequest('live watches lists: select at least one'));
   check(lists.length <= mostLists, () => badRequest(`live watches at most ${mostLists} lists at once`));
-  const selectionSet: SelectionSetNode = { kind: Kind.SELECTION_SET, selections: fields };
+  const selectionSet: SelectionSetNode = setOf(fields);
   const fragments = reachable(context.fragments, selectionSet);
   const used = variablesIn([selectionSet, ...fragments]);
   const operation = {
@@ -88,6 +91,8 @@ export function planLive(
   } as const;
   return { key, members, lists, query: { kind: Kind.DOCUMENT, definitions: [operation, ...fragments] } };
 }
+
+const setOf = (selections: readonly SelectionNode[]): SelectionSetNode => ({ kind: Kind.SELECTION_SET, selections });
 
 const setsOf = (nodes: readonly FieldNode[]) => nodes.map(({ selectionSet }) => selectionSet);
 
@@ -114,11 +119,13 @@ function planList(context: SelectionContext, key: string, group: FieldNode[]): {
   });
   const shown = members.flatMap(({ rows }) => rows ?? []).filter((row) => row.name === 'node');
   check(shown.length <= 1, () => badRequest(`${key} selects node under several names: once is enough`));
+  const names = new Set([...members.map((member) => member.key), ...collect(context, record, [setOf(inner)]).keys()]);
+  for (const own of [idKey, nodesKey]) check(!names.has(own), () => badRequest(`${own} is a name of live's own: choose another alias`));
   const hasRows = members.some(({ rows }) => rows);
   if (hasRows) selections.unshift(nodesOf(record, inner));
   // Where conditions leave nothing of it.
   if (selections.length === 0) selections.push(field('__typename'));
-  const asked: FieldNode = { ...node, alias: name(key), directives: [], selectionSet: { kind: Kind.SELECTION_SET, selections } };
+  const asked: FieldNode = { ...node, alias: name(key), directives: [], selectionSet: setOf(selections) };
   const list = {
     key,
     table: declared.extensions.reads as AnyTable | undefined,
@@ -134,11 +141,11 @@ const field = (of: string, alias?: string, selections?: readonly SelectionNode[]
   kind: Kind.FIELD,
   name: name(of),
   ...(alias && { alias: name(alias) }),
-  ...(selections && { selectionSet: { kind: Kind.SELECTION_SET, selections } }),
+  ...(selections && { selectionSet: setOf(selections) }),
 });
 
 const nodesOf = (record: GraphQLObjectType, selections: readonly SelectionNode[]): FieldNode =>
-  field('nodes', 'nodes', [field(keyOf(record), idKey), ...selections]);
+  field('nodes', nodesKey, [field(keyOf(record), idKey), ...selections]);
 
 /** The field of a record by which its rows are known: the contact's id of a conversation, which has none of its own. */
 function keyOf(record: GraphQLObjectType): string {

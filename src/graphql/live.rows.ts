@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { PrintedData } from '../kernel/base/jsonText.js';
-import { idKey, type ListPlan } from './live.plan.js';
+import { idKey, type ListPlan, nodesKey } from './live.plan.js';
 
 /** A record of a page, as JSON text. */
 export interface Row {
@@ -57,7 +57,7 @@ export function readLists(lists: readonly ListPlan[], data: unknown): Map<string
 }
 
 function readList(text: string): ReadList {
-  const { nodes = '[]', ...rest } = Object.fromEntries(membersOf(text).map(keyed));
+  const { [nodesKey]: nodes = '[]', ...rest } = Object.fromEntries(membersOf(text).map(keyed));
   const rows = membersOf(nodes).map((node) => {
     const [whole, id] = head.exec(node)!;
     const own = `{${node.slice(whole.length)}`;

@@ -34,6 +34,27 @@ describe('a live query of as many records as there may be', () => {
   });
 });
 
+describe('a live query whose names are like those that the server reads by', () => {
+  it('is answered under them', async () => {
+    const { id } = await acme.contact({ firstName: 'Named' });
+    const list = `contacts(where: { id: { eq: "${id}" } }, first: 5) { isWhole rows { recordId node { nodes: firstName } } nodes: totalCount }`;
+    const screen = await new LiveScreen(key, `subscription { live { nodes: ${list} } }`).open(crm.wire.port);
+    await screen.feed!.nth(1);
+    expect(screen.feed!.events[0].nodes).toEqual({ isWhole: true, rows: [{ recordId: id, node: { nodes: 'Named' } }], nodes: 1 });
+    screen.socket!.cut();
+  });
+
+  it.each(['_live_nodes: totalCount', 'rows { node { _live_id: firstName } }'])(
+    'is refused where they are the same: %s',
+    async (selection) => {
+      const screen = await new LiveScreen(key, `subscription { live { contacts(first: 5) { ${selection} } } }`).open(crm.wire.port);
+      const [{ extensions, message }] = (await screen.feed!.refused()) as [Loose];
+      expect([extensions.status, message]).toEqual([400, expect.stringContaining("is a name of live's own")]);
+      screen.cut();
+    },
+  );
+});
+
 describe('a live query over SSE', () => {
   it('comes whole and in one piece, the lists of its records included', async () => {
     const contact = await acme.contact({ firstName: 'Streamed', tags: ['one', 'two', 'three'] });
