@@ -3,7 +3,7 @@ import type { WebSocket as ProtocolSocket } from 'graphql-ws';
 import type { RawData, WebSocket } from 'ws';
 import { AppError } from '../kernel/base/errors.js';
 import type { Principal } from '../kernel/context/context.js';
-import { drained, fullBytes, isCrowded } from './backpressure.js';
+import { Backlog, drained, isCrowded } from './backpressure.js';
 import { toGraphQLError } from './errors.js';
 import { framed, type Message } from './message.js';
 import { isOfServers } from './sockets.messages.js';
@@ -43,6 +43,7 @@ export class Connection implements Connected {
   #isAlive = true;
   #second = 0;
   #messages = 0;
+  readonly #backlog = new Backlog(() => this.ws.bufferedAmount);
 
   constructor(
     readonly ws: WebSocket,
@@ -138,7 +139,7 @@ export class Connection implements Connected {
 
   /** Sends, unless the reader has left too much unread: then the socket is closed. */
   send(text: string): void {
-    if (this.#maySend()) this.ws.send(text);
+    if (this.#maySend()) this.ws.send(text, this.#backlog.add(Buffer.byteLength(text)));
   }
 
   /**
@@ -148,14 +149,15 @@ export class Connection implements Connected {
   sendAround(before: Buffer, bytes: Buffer, after: Buffer): void {
     if (!this.#maySend()) return;
     const chunks = framed(before, bytes, after);
+    const taken = this.#backlog.add(bytes.length);
     if (chunks.length > 1) this.line.cork();
-    for (const chunk of chunks) this.line.write(chunk);
+    for (const chunk of chunks) this.line.write(chunk, chunk === chunks.at(-1) ? taken : undefined);
     if (chunks.length > 1) this.line.uncork();
   }
 
   #maySend(): boolean {
     if (!this.isOpen) return false;
-    if (this.ws.bufferedAmount <= fullBytes) return true;
+    if (!this.#backlog.isFull) return true;
     void this.close(slowReader, 'Too slow: connect again and go on after the last event');
     return false;
   }
