@@ -41,9 +41,10 @@ function whole(live: Data, lists: Lists): Data | string {
 const argumentsOf = (pattern: string, text: string) =>
   new RegExp(`(?<!\\b(?:subscription|query|mutation)\\s+)\\b${pattern}\\s*(\\([^)]*\\)|[{@])`).exec(text)?.[1];
 
+const takesAfter = (given: string) => /\bafter\s*:\s*\$after\b/.test(given);
+
 /** Whether a subscription with these arguments can go on: after the last event, or, before the first one, after where `ready` said. */
-const goesOn = (given: string, isBegun: boolean) =>
-  /\bafter\s*:\s*\$after\b/.test(given) && (isBegun || /\bready\s*:\s*(true\b|\$)/.test(given));
+const goesOn = (given: string, isBegun: boolean) => takesAfter(given) && (isBegun || /\bready\s*:\s*(true\b|\$)/.test(given));
 
 /** `textOf`: the text of a document that goes by its hash. By it the client knows what to do after a cut; it is not sent. */
 export type ResumingOptions = { textOf?: (payload: SubscribePayload) => string | undefined };
@@ -66,8 +67,8 @@ export function resuming(client: Client, { textOf = ({ query }) => query }: Resu
     // Neither its strings nor its comments say what it is.
     const text = (payload.query || textOf(payload) || '').replace(/"""[\s\S]*?"""|"(?:\\.|[^"\\])*"|#.*/g, '');
     if (text && !isSubscription(text, payload.operationName)) return client.subscribe(payload, sink);
-    const isLive = argumentsOf('live', text) !== undefined;
-    const events = isLive ? undefined : argumentsOf('(?:e|\\w+E)vents', text);
+    const live = argumentsOf('live', text);
+    const given = live ?? argumentsOf('(?:e|\\w+E)vents', text);
     // graphql-ws sends this very object again after a cut.
     const own = { ...payload, variables: { ...payload.variables } as Data };
     const lists: Lists = {};
@@ -78,13 +79,14 @@ export function resuming(client: Client, { textOf = ({ query }) => query }: Resu
     };
     const next: typeof sink.next = (result) => {
       const [[name, data] = ['', null]] = Object.entries((result.data ?? {}) as Record<string, Data | null>);
-      if (!data || !(isLive || events)) return sink.next(result);
-      const shown = isLive ? whole(data, lists) : typeof data.id === 'string' ? data : `${name} ${noId}`;
+      if (!data || !given) return sink.next(result);
+      const shown = live ? whole(data, lists) : typeof data.id === 'string' ? data : `${name} ${noId}`;
       if (typeof shown === 'string') return refuse(shown);
-      own.variables.after = isLive ? haveOf(lists) : data.id;
+      // A live query may have a variable of that name for the page of a list. It comes whole after a cut.
+      Object.assign(own.variables, takesAfter(given) && { after: live ? haveOf(lists) : data.id });
       sink.next({ ...result, data: { ...result.data, [name]: shown } as typeof result.data });
     };
-    const lack = text ? events && !goesOn(events, Boolean(own.variables.after)) && noPlace : noText;
+    const lack = text ? given && !live && !goesOn(given, Boolean(own.variables.after)) && noPlace : noText;
     if (lack) refuse(lack);
     else stop = client.subscribe(own, { next, error: (error) => sink.error(error), complete: () => sink.complete() });
     return () => stop();

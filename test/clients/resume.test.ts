@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Account, Loose, TestServer } from '../support/index.js';
+import { eventually } from '../support/live.js';
 import { keyHolder, lineTo } from '../support/resumeLine.js';
 
 let crm: TestServer;
@@ -58,5 +59,30 @@ describe('a live query of which a cut would lose something', () => {
     await expect(first(live(`isWhole removed ${rows}`), { after })).rejects.toThrow('contacts began with a difference');
     const { isWhole, rows: shown } = (await first(live(`isWhole removed ${rows}`))).live.contacts;
     expect([isWhole, shown.map(({ recordId }: Loose) => recordId)]).toEqual([true, expect.arrayContaining([id])]);
+  });
+});
+
+describe('a live query that calls the cursor of its list $after', () => {
+  it('keeps it, and comes whole after a cut', async () => {
+    for (const lastName of ['1', '2', '3']) await acme.contact({ firstName: 'Paged', lastName });
+    const list = (after: string) => `contacts(filter: { search: "Paged" }, sort: lastName, order: asc, first: 2${after})`;
+    const { data } = await acme.owner.gql(`{ ${list('')} { edges { cursor } } }`);
+    const { client, cut } = lineTo(url, secret);
+    const query = `subscription ($after: String) { live {
+      ${list(', after: $after')} { isWhole removed rows { recordId index change version node { lastName } } } } }`;
+    const told: Loose[] = [];
+    const sink = {
+      next: (result: Loose) => told.push(result.data ?? result),
+      error: (error: unknown) => told.push({ error }),
+      complete() {},
+    };
+    client.subscribe<Loose>({ query, variables: { after: data.contacts.edges[0].cursor } }, sink);
+    const names = () => told.at(-1)?.live?.contacts.rows.map(({ node }: Loose) => node.lastName);
+    await eventually(() => names()?.join() === '2,3');
+    cut();
+    await acme.contact({ firstName: 'Paged', lastName: '2 and a half' });
+    await eventually(() => told.at(-1)?.error || names()?.join() === '2,2 and a half');
+    expect(names()).toEqual(['2', '2 and a half']);
+    await client.dispose();
   });
 });
