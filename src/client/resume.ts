@@ -124,31 +124,33 @@ function abandon(socket: WebSocket): void {
   if (readyState < socket.CLOSED) onclose?.call(socket, { code: 4408, reason: 'No answer' } as never);
 }
 
+/** Something of ours, and then what was given for the same moment. */
+const both =
+  <A extends unknown[]>(own: (...args: A) => unknown, given: ((...args: A) => void) | undefined) =>
+  (...args: A) => [own(...args), given?.(...args)];
+
 /**
  * Options of graphql-ws for a socket that comes back as long as it takes, soon at first and never later than after five seconds, and
- * that ends a line on which no answer comes any more: it is asked for one every `keepAlive` milliseconds, and has half of that.
+ * that ends a line on which no answer comes any more: it is asked for one every `keepAlive` milliseconds, and has half
+ * of that, from the last message that came.
  */
 export function steady({ on = {}, keepAlive = 10_000, ...options }: ClientOptions): ClientOptions {
-  let socket: WebSocket;
-  let silence: ReturnType<typeof setTimeout> | undefined;
+  let [socket, silence]: [WebSocket?, ReturnType<typeof setTimeout>?] = [];
+  const wait = (isOn: boolean, line = socket) => {
+    clearTimeout(silence);
+    [socket, silence] = [line, isOn ? setTimeout(abandon, keepAlive / 2, line!) : undefined];
+  };
   return {
     ...{ retryAttempts: Number.POSITIVE_INFINITY, shouldRetry: () => true, keepAlive },
     retryWait: (attempt) => new Promise((resume) => setTimeout(resume, Math.min(250 * 2 ** attempt, 5000))),
     ...options,
     on: {
       ...on,
-      opened(opened) {
-        socket = opened as WebSocket;
-        on.opened?.(opened);
-      },
-      ping(isReceived, payload) {
-        if (!isReceived) silence = setTimeout(abandon, keepAlive / 2, socket);
-        on.ping?.(isReceived, payload);
-      },
-      pong(isReceived, payload) {
-        if (isReceived) clearTimeout(silence);
-        on.pong?.(isReceived, payload);
-      },
+      opened: both((opened) => wait(false, opened as WebSocket), on.opened),
+      // What comes while a pong is waited for stands before it on the line: graphql-ws asks for none before that one has come.
+      message: both((_message) => wait(silence !== undefined), on.message),
+      ping: both((isReceived) => isReceived || wait(true), on.ping),
+      pong: both((isReceived) => isReceived && wait(false), on.pong),
     },
   };
 }
