@@ -67,11 +67,10 @@ export function errorOf(thrown: unknown, retryAfter?: string | null): CrmError {
   const members = thrown && typeof thrown === 'object' ? membersOf(thrown as Members) : undefined;
   const said = members?.message ?? (thrown as Error | undefined)?.message ?? (typeof thrown === 'string' ? thrown : 'There was no answer');
   const base = { message: String(said), requestId: members?.requestId as string | undefined, members };
-  const code = members?.code as ErrorCode | undefined;
+  const { code, details } = (members ?? {}) as { code?: ErrorCode; details?: FieldFault[] };
   if (!code) return { ...base, code: 'no_answer', cause: thrown };
   const headers = (thrown as { response?: Partial<Response> }).response?.headers;
   const wait = Number(members?.retryAfter ?? retryAfter ?? headers?.get?.('Retry-After') ?? 1);
-  const details = members?.details as FieldFault[] | undefined;
   if (code === 'invalid_request' || code === 'validation_failed') return { ...base, code, details: details ?? [] };
   if (code === 'rate_limited' || code === 'unavailable') return { ...base, code, retryAfter: wait };
   return { ...base, code, ...(details && { details }) } as CrmError;

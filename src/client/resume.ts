@@ -41,6 +41,9 @@ function whole(live: Data, lists: Lists): Data | string {
 const argumentsOf = (pattern: string, text: string) =>
   new RegExp(`(?<!\\b(?:subscription|query|mutation)\\s+)\\b${pattern}\\s*(\\([^)]*\\)|[{@])`).exec(text)?.[1];
 
+const root = '(?:live|(?:e|\\w+E)vents)';
+const nextDefinition = '\\}\\s*(?:query|mutation|subscription|fragment)\\b';
+
 const takesAfter = (given: string) => /\bafter\s*:\s*\$after\b/.test(given);
 
 /** Whether a subscription with these arguments can go on: after the last event, or, before the first one, after where `ready` said. */
@@ -67,27 +70,29 @@ export function resuming(client: Client, { textOf = ({ query }) => query }: Resu
     // Neither its strings nor its comments say what it is.
     const text = (payload.query || textOf(payload) || '').replace(/"""[\s\S]*?"""|"(?:\\.|[^"\\])*"|#.*/g, '');
     if (text && !isSubscription(text, payload.operationName)) return client.subscribe(payload, sink);
-    const live = argumentsOf('live', text);
-    const given = live ?? argumentsOf('(?:e|\\w+E)vents', text);
+    const [run = ''] = new RegExp(`\\bsubscription\\s*${payload.operationName ?? ''}\\b.*?(?=${nextDefinition}|$)`, 's').exec(text) ?? [];
+    // Its root field may stand in a fragment.
+    const part = argumentsOf(root, run) ? run : text;
+    const live = argumentsOf('live', part);
+    const given = live ?? argumentsOf(root, part);
     // graphql-ws sends this very object again after a cut.
     const own = { ...payload, variables: { ...payload.variables } as Data };
     const lists: Lists = {};
     let stop = () => {};
-    const refuse = (lack: string) => {
-      stop();
-      sink.error(new Error(lack));
-    };
     const next: typeof sink.next = (result) => {
       const [[name, data] = ['', null]] = Object.entries((result.data ?? {}) as Record<string, Data | null>);
       if (!data || !given) return sink.next(result);
       const shown = live ? whole(data, lists) : typeof data.id === 'string' ? data : `${name} ${noId}`;
-      if (typeof shown === 'string') return refuse(shown);
+      if (typeof shown === 'string') {
+        stop();
+        return sink.error(new Error(shown));
+      }
       // A live query may have a variable of that name for the page of a list. It comes whole after a cut.
       Object.assign(own.variables, takesAfter(given) && { after: live ? haveOf(lists) : data.id });
       sink.next({ ...result, data: { ...result.data, [name]: shown } as typeof result.data });
     };
     const lack = text ? given && !live && !goesOn(given, Boolean(own.variables.after)) && noPlace : noText;
-    if (lack) refuse(lack);
+    if (lack) sink.error(new Error(lack));
     else stop = client.subscribe(own, { next, error: (error) => sink.error(error), complete: () => sink.complete() });
     return () => stop();
   };

@@ -86,3 +86,36 @@ describe('a live query that calls the cursor of its list $after', () => {
     await client.dispose();
   });
 });
+
+describe('a document of several operations', () => {
+  const page = (args: string) => `query Missed${args && '($after: ID)'} { events(first: 50${args}) { nodes { id } } }`;
+  const follow = 'subscription Follow($after: ID) { contactEvents(after: $after, ready: true) { id kind contact { lastName } } }';
+  const board = 'subscription Board { live { contacts(first: 1) { totalCount } } }';
+
+  it.each([
+    ['a query', [page(''), follow]],
+    ['a query that follows', [follow, page('')]],
+    ['a live query', [board, follow]],
+    ['a live query that follows', [follow, board]],
+  ])('goes on by what the one says that is run, beside %s', async (_which, operations) => {
+    const { client, cut } = lineTo(url, secret);
+    const told: Loose[] = [];
+    const sink = { next: (result: Loose) => told.push(result.data), error: (error: unknown) => told.push({ error }), complete() {} };
+    client.subscribe<Loose>({ query: operations.join(' '), operationName: 'Follow' }, sink);
+    await eventually(() => told.length === 1);
+    expect(told[0]).toMatchObject({ contactEvents: { kind: 'ready' } });
+    cut();
+    await acme.contact({ lastName: 'After the cut' });
+    await eventually(() => told.length === 2);
+    expect(told[1].contactEvents.contact).toEqual({ lastName: 'After the cut' });
+    await client.dispose();
+  });
+
+  it('is refused where the one that is run cannot go on, whatever the others can', async () => {
+    const placeless = 'subscription Follow { contactEvents { id } }';
+    const { client } = lineTo(url, secret);
+    const asked = { query: `${page(', after: $after')} ${placeless}`, operationName: 'Follow', variables: { after: '1' } };
+    await expect(client.iterate(asked).next()).rejects.toThrow('needs ready: true and after: $after');
+    await client.dispose();
+  });
+});
