@@ -59,8 +59,11 @@ export function createRest({ url = '', key, fetch = globalThis.fetch, retries, c
   });
 }
 
-/** A header for a write that is to happen once, however often it is sent: keep the key until its outcome is known. */
-export const once = (key: string = globalThis.crypto.randomUUID()) => ({ 'Idempotency-Key': key });
+/**
+ * A header for a write that is to happen once, however often it is sent: keep the key until its outcome is known. It is no UUID:
+ * browsers make these on pages alone that come by https or from the machine itself.
+ */
+export const once = (key = globalThis.crypto.getRandomValues(new Uint32Array(4)).join('-')) => ({ 'Idempotency-Key': key });
 
 type ListPage<T> = { data: T[]; meta: { next_cursor?: string | null } };
 

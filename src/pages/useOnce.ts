@@ -2,9 +2,6 @@ import { useRef } from 'react';
 import { errorOf } from '../client/errors.js';
 import { once } from '../client/rest.js';
 
-// `crypto.randomUUID` is not there on pages that come by plain http from another machine.
-const newKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
-
 /** Whether nobody knows yet what became of a write. */
 const isOpen = (error: unknown) => ['no_answer', 'send_in_progress', 'unavailable'].includes(errorOf(error).code);
 
@@ -15,14 +12,14 @@ type Attempt<T> = (context: { headers: Record<string, string> }) => Promise<T>;
  * `Idempotency-Key`. What says something else (`input`) is another write, and so is the same again once one is done.
  */
 export function useOnce() {
-  const keys = useRef(new Map<string, string>());
+  const headers = useRef(new Map<string, ReturnType<typeof once>>());
   return async function send<T>(input: unknown, attempt: Attempt<T>): Promise<T> {
-    const known = keys.current;
+    const known = headers.current;
     const text = JSON.stringify(input);
-    const key = known.get(text) ?? newKey();
-    known.set(text, key);
+    const own = known.get(text) ?? once();
+    known.set(text, own);
     try {
-      const done = await attempt({ headers: once(key) });
+      const done = await attempt({ headers: own });
       known.clear();
       return done;
     } catch (error) {
