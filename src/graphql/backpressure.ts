@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream';
 import { pause } from '../kernel/base/eventLoop.js';
 
 /** Bytes that wait for a reader of a stream or socket: from the first a replay waits; at the second, beside one large message, it is ended. */
@@ -11,6 +12,8 @@ interface Written {
   isOpen(): boolean;
   /** Bytes that the reader has not taken. */
   unread(): number;
+  /** What it is written to in the end. */
+  line: Duplex;
   /** Ends it, since the reader takes nothing. */
   giveUp(): void;
 }
@@ -18,11 +21,24 @@ interface Written {
 /** Whether so much waits for a reader that more should wait until he has taken it. */
 export const isCrowded = (unread: number): boolean => unread > crowdedBytes;
 
+/**
+ * A number that grows while the reader takes what waits for him. Node counts a write as waiting until the last byte of it is gone: of
+ * one large message only the handle of the line knows how much has gone, which Node's own timeout of sockets asks, too.
+ */
+export function progressOf(line: Duplex, unread: number): number {
+  const { bytesWritten, writeQueueSize } = (line as { _handle?: { bytesWritten?: number; writeQueueSize?: number } })._handle ?? {};
+  return bytesWritten === undefined || writeQueueSize === undefined ? -unread : bytesWritten - writeQueueSize;
+}
+
 /** Waits until the reader has taken most of what was written, or is gone. */
-export async function drained({ isOpen, unread, giveUp }: Written): Promise<void> {
-  const begun = performance.now();
+export async function drained({ isOpen, unread, line, giveUp }: Written): Promise<void> {
+  let since = performance.now();
+  let before = progressOf(line, unread());
   while (isCrowded(unread()) && isOpen()) {
-    if (performance.now() - begun > patienceMs) giveUp();
+    const now = progressOf(line, unread());
+    if (now > before) since = performance.now();
+    before = now;
+    if (performance.now() - since > patienceMs) giveUp();
     await pause(10);
   }
 }
@@ -31,6 +47,8 @@ export async function drained({ isOpen, unread, giveUp }: Written): Promise<void
 export class Backlog {
   /** Bytes of the large message that he is taking, if there is one. */
   #large = 0;
+  /** How far he was at the last look, if something waited for him. */
+  #before = Number.POSITIVE_INFINITY;
 
   constructor(private readonly unread: () => number) {}
 
@@ -49,5 +67,13 @@ export class Backlog {
     return () => {
       this.#large = 0;
     };
+  }
+
+  /** Whether he has taken something, since the last look, of what waited for him then. */
+  hasMoved(line: Duplex): boolean {
+    const before = this.#before;
+    const now = progressOf(line, this.unread());
+    this.#before = this.unread() > 0 ? now : Number.POSITIVE_INFINITY;
+    return now > before;
   }
 }

@@ -168,12 +168,13 @@ export class Connection implements Connected {
 
   drained(): Promise<void> {
     const giveUp = () => void this.close(slowReader, 'Too slow');
-    return drained({ isOpen: () => this.isOpen, unread: () => this.ws.bufferedAmount, giveUp });
+    return drained({ isOpen: () => this.isOpen, unread: () => this.ws.bufferedAmount, line: this.line, giveUp });
   }
 
-  /** Ends a socket that answered nothing since the last time, and asks the others for an answer. */
+  /** Ends a socket that answered nothing and took nothing since the last time, and asks the others for an answer. */
   pulse(): void {
-    if (!this.#isAlive) this.ws.terminate();
+    const hasMoved = this.#backlog.hasMoved(this.line);
+    if (!this.#isAlive && !hasMoved) this.ws.terminate();
     this.#isAlive = false;
     if (this.isOpen) this.ws.ping();
   }

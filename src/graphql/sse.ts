@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream';
+import { type Duplex, Readable } from 'node:stream';
 import type { ApolloServer } from '@apollo/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { GraphQLError } from 'graphql';
@@ -23,7 +23,10 @@ class EventStream extends Readable implements Sink {
   #end?: () => void;
   readonly #pulse = setInterval(() => this.push(':\n\n'), keepAliveMs).unref();
 
-  constructor(private readonly requestId: string) {
+  constructor(
+    private readonly requestId: string,
+    private readonly line: Duplex,
+  ) {
     super();
   }
 
@@ -56,7 +59,8 @@ class EventStream extends Readable implements Sink {
   }
 
   drained(): Promise<void> {
-    return drained({ isOpen: () => !this.destroyed, unread: () => this.readableLength, giveUp: () => this.destroy() });
+    const { line } = this;
+    return drained({ isOpen: () => !this.destroyed, unread: () => this.readableLength, line, giveUp: () => this.destroy() });
   }
 
   /**
@@ -106,7 +110,7 @@ async function serve({ apollo, persisted, subscriptions, callers }: StreamEndpoi
     if (error instanceof GraphQLError) return refuse(error, request, reply);
     throw error;
   }
-  const stream = new EventStream(ctx.request.id);
+  const stream = new EventStream(ctx.request.id, request.raw.socket);
   let opened = false;
   let isOver = false;
   const subscribe: GraphQLContext['subscribe'] = async (begun) => {

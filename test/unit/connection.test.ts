@@ -1,18 +1,21 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { WebSocket, WebSocketServer } from 'ws';
+import { progressOf } from '../../src/graphql/backpressure.js';
 import { Connection } from '../../src/graphql/sockets.connection.js';
 import { eventually } from '../support/live.js';
 
 const nothing = Buffer.alloc(0);
 /** More than a line holds by itself whose reader takes nothing. */
-const page = Buffer.alloc(12 * 1024 * 1024, 'x');
+const page = Buffer.alloc(32 * 1024 * 1024, 'x');
 
 const http = createServer();
 const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false });
 let connection: Connection;
+let written: Duplex;
 let client: WebSocket;
 /** How long the messages were that came, and how the socket ended. */
 let heard: number[];
@@ -25,6 +28,7 @@ beforeEach(async () => {
       const failed = (error: unknown) => {
         throw error;
       };
+      written = line;
       connection = new Connection(ws, line, { ip: '127.0.0.1' }, () => {}, failed);
     });
   });
@@ -74,5 +78,38 @@ describe('a reader who has not taken a large message yet', () => {
       await eventually(() => heard.length === 2 * nth || ended);
     }
     expect([heard, ended]).toEqual([[page.length, 4, page.length, 4], undefined]);
+  });
+});
+
+describe('a reader who answers no ping, since it stands behind a large message', () => {
+  const gone = () => progressOf(written, connection.ws.bufferedAmount);
+
+  it('is alive while he takes that message, and is ended once he takes nothing', async () => {
+    const { _socket: line } = client as unknown as { _socket: Duplex };
+    const enough = 1024 * 1024;
+    let read = 0;
+    line.on('data', (chunk: Buffer) => {
+      read += chunk.length;
+      if (read > enough) client.pause();
+    });
+    client.pause();
+    connection.sendAround(nothing, page, nothing);
+    const start = gone();
+    connection.pulse();
+    client.resume();
+    await eventually(() => gone() > start && read > enough);
+    expect([connection.ws.bufferedAmount > page.length, heard]).toEqual([true, []]);
+    connection.pulse();
+    expect(connection.isOpen).toBe(true);
+    connection.pulse();
+    expect(connection.isOpen).toBe(false);
+  });
+
+  it('is ended where nothing waits for him', () => {
+    client.pause();
+    connection.pulse();
+    connection.send('small');
+    connection.pulse();
+    expect(connection.isOpen).toBe(false);
   });
 });
