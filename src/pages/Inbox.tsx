@@ -1,5 +1,6 @@
 import { useMutation, useSubscription } from '@apollo/client/react';
-import { useEffect } from 'react';
+import { useEffect, useState } from 'react';
+import { errorOf } from '../client/errors.js';
 import {
   CloseConversationDocument,
   InboxDocument,
@@ -74,18 +75,37 @@ function Row({ conversation, isOpen }: { conversation: Conversation; isOpen: boo
   );
 }
 
+/** Milliseconds until what could not be marked as read is marked again. */
+const againMs = 2000;
+
+/** Whether a mark may succeed when it is tried again. */
+const isPassing = (error: unknown) => ['no_answer', 'rate_limited', 'unavailable'].includes(errorOf(error).code);
+
+/** What is on the screen has been read. As many as before may be unread: by the newest one it shows that they are others. */
+function useRead(contactId: string, unread: number, newest: string | undefined): void {
+  const [markRead] = useMutation(MarkReadDocument);
+  const [tries, setTries] = useState(0);
+  const isVisible = useVisible();
+  useEffect(() => {
+    if (unread === 0 || !isVisible) return undefined;
+    let isOver = false;
+    let again: ReturnType<typeof setTimeout> | undefined;
+    markRead({ variables: { contactId } }).catch((error: unknown) => {
+      if (!isOver && isPassing(error)) again = setTimeout(() => setTries((before) => before + 1), againMs);
+    });
+    return () => {
+      isOver = true;
+      clearTimeout(again);
+    };
+  }, [contactId, isVisible, markRead, newest, tries, unread]);
+}
+
 function Thread({ contactId }: { contactId: string }) {
   const { data, error } = useSubscription(ThreadDocument, { variables: { contactId }, fetchPolicy: 'no-cache' });
-  const [markRead] = useMutation(MarkReadDocument);
   const person = data?.live.contacts.rows[0]?.node as Person | undefined;
   const state = data?.live.conversations.rows[0]?.node as State | undefined;
-  const unread = state?.unreadCount ?? 0;
-  const isVisible = useVisible();
   useTitle(person?.name ?? 'Inbox');
-  // What is on the screen has been read.
-  useEffect(() => {
-    if (unread > 0 && isVisible) markRead({ variables: { contactId } }).catch(() => {});
-  }, [contactId, isVisible, markRead, unread]);
+  useRead(contactId, state?.unreadCount ?? 0, data?.live.messages.rows[0]?.recordId);
   if (error) return <Fault error={error} />;
   if (!data) return <p className="muted empty">Loading</p>;
   const messages = nodesOf(data.live.messages.rows).reverse() as SaidFragment[];

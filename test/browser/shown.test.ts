@@ -49,6 +49,48 @@ describe('what somebody wrote', () => {
   });
 });
 
+describe('a conversation that is on the screen', () => {
+  const readRow = (id: string) => `[data-conversation="${id}"][data-unread="false"]`;
+  async function shown(firstName: string, phone: string): Promise<string> {
+    const id = await person({ firstName, phone });
+    await writes(id, 'sms', 'First');
+    await one.visit(`/board/inbox/${id}`);
+    await one.find(readRow(id));
+    return id;
+  }
+
+  it('is read by a second try where the first one is lost', async () => {
+    const id = await shown('Lost', '+14155550145');
+    await holding(one, 'MarkRead', async (next) => {
+      await writes(id, 'sms', 'Second');
+      await (await next()).abort('connectionreset');
+      await (await next()).continue();
+      await one.find(readRow(id));
+    });
+    expect(demo.faults().filter((fault) => !fault.includes('ERR_CONNECTION_RESET'))).toEqual([]);
+  });
+
+  it('is read where as many are unread as before, and they are others', async () => {
+    const id = await shown('Others', '+14155550146');
+    await holding(one, 'MarkRead', async (next) => {
+      await writes(id, 'sms', 'Second');
+      const held = await next();
+      demo.line.refuse();
+      try {
+        await demo.ask('mutation ($id: ID!) { markConversationRead(contactId: $id) { contactId } }', { id });
+        await writes(id, 'sms', 'Third');
+      } finally {
+        demo.line.heal();
+      }
+      await one.says('Third');
+      await (await next()).continue();
+      await one.find(readRow(id));
+      await held.continue();
+    });
+    expect(demo.faults().filter((fault) => !/WebSocket connection to .* failed/.test(fault))).toEqual([]);
+  });
+});
+
 describe('a write that does not arrive', () => {
   it('is told where a task is ticked', async () => {
     const id = await person({ firstName: 'Offline' });
