@@ -16,6 +16,8 @@ interface Written {
   line: Duplex;
   /** Ends it, since the reader takes nothing. */
   giveUp(): void;
+  /** How long it may be that he takes nothing; half a minute where it is not said. */
+  patience?: number;
 }
 
 /** Whether so much waits for a reader that more should wait until he has taken it. */
@@ -31,14 +33,14 @@ export function progressOf(line: Duplex, unread: number): number {
 }
 
 /** Waits until the reader has taken most of what was written, or is gone. */
-export async function drained({ isOpen, unread, line, giveUp }: Written): Promise<void> {
+export async function drained({ isOpen, unread, line, giveUp, patience = patienceMs }: Written): Promise<void> {
   let since = performance.now();
   let before = progressOf(line, unread());
   while (isCrowded(unread()) && isOpen()) {
     const now = progressOf(line, unread());
     if (now > before) since = performance.now();
     before = now;
-    if (performance.now() - since > patienceMs) giveUp();
+    if (performance.now() - since > patience) giveUp();
     await pause(10);
   }
 }

@@ -106,8 +106,8 @@ describe('a document of several operations', () => {
     expect(told[0]).toMatchObject({ contactEvents: { kind: 'ready' } });
     cut();
     await acme.contact({ lastName: 'After the cut' });
-    await eventually(() => told.length === 2);
-    expect(told[1].contactEvents.contact).toEqual({ lastName: 'After the cut' });
+    await eventually(() => told.some((data) => data.contactEvents?.contact?.lastName === 'After the cut'));
+    expect(told.filter(({ error }) => error)).toEqual([]);
     await client.dispose();
   });
 
