@@ -60,8 +60,8 @@ export function createRest({ url = '', key, fetch = globalThis.fetch, retries, c
 }
 
 /**
- * A header for a write that is to happen once, however often it is sent: keep the key until its outcome is known. It is no UUID:
- * browsers make these on pages alone that come by https or from the machine itself.
+ * A header for a write that is to happen once, however often it is sent: keep the key until its outcome is known. The default is no
+ * UUID, since browsers have `crypto.randomUUID` only in secure contexts (https or localhost).
  */
 export const once = (key = globalThis.crypto.getRandomValues(new Uint32Array(4)).join('-')) => ({ 'Idempotency-Key': key });
 

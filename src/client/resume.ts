@@ -129,15 +129,15 @@ function abandon(socket: WebSocket): void {
   if (readyState < socket.CLOSED) onclose?.call(socket, { code: 4408, reason: 'No answer' } as never);
 }
 
-/** Something of ours, and then what was given for the same moment. */
+/** Calls our own listener, and then the one that was given for the same event. */
 const both =
   <A extends unknown[]>(own: (...args: A) => unknown, given: ((...args: A) => void) | undefined) =>
   (...args: A) => [own(...args), given?.(...args)];
 
 /**
  * Options of graphql-ws for a socket that comes back as long as it takes, soon at first and never later than after five seconds, and
- * that ends a line on which no answer comes any more: it is asked for one every `keepAlive` milliseconds, and has half
- * of that, from the last message that came.
+ * that ends a line which is dead: it sends a ping every `keepAlive` milliseconds, and waits half of that for the pong, or for the next
+ * message before it.
  */
 export function steady({ on = {}, keepAlive = 10_000, ...options }: ClientOptions): ClientOptions {
   let [socket, silence]: [WebSocket?, ReturnType<typeof setTimeout>?] = [];

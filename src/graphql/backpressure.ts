@@ -4,7 +4,7 @@ import { pause } from '../kernel/base/eventLoop.js';
 /** Bytes that wait for a reader of a stream or socket: from the first a replay waits; at the second, beside one large message, it is ended. */
 const crowdedBytes = 64 * 1024;
 export const fullBytes = 1024 * 1024;
-/** How long a replay waits for a reader who takes nothing. */
+/** How long a replay waits for a reader to take as much as makes a line crowded: one who takes less is ended. */
 const patienceMs = 30_000;
 
 /** Something that is written to faster than it may be read. */
@@ -16,7 +16,7 @@ interface Written {
   line: Duplex;
   /** Ends it, since the reader takes nothing. */
   giveUp(): void;
-  /** How long it may be that he takes nothing; half a minute where it is not said. */
+  /** How long he may take for as much as makes a line crowded, in milliseconds; half a minute where it is not said. */
   patience?: number;
 }
 
@@ -38,8 +38,7 @@ export async function drained({ isOpen, unread, line, giveUp, patience = patienc
   let before = progressOf(line, unread());
   while (isCrowded(unread()) && isOpen()) {
     const now = progressOf(line, unread());
-    if (now > before) since = performance.now();
-    before = now;
+    if (now - before >= crowdedBytes) [since, before] = [performance.now(), now];
     if (performance.now() - since > patience) giveUp();
     await pause(10);
   }
@@ -60,8 +59,9 @@ export class Backlog {
   }
 
   /**
-   * A message of so many bytes is sent. Those of a large one count as unread until the last of them is gone, and any pong behind the
-   * first page of a live query would end who comes back for that very page. Answers what is to be done then.
+   * Notes that a message of so many bytes is sent. If it is set apart as the large one, answers what to call once it is written. Node
+   * counts all its bytes as unread until the last one is gone: any pong behind the first page of a live query would end a reader who is
+   * taking that page.
    */
   add(bytes: number): (() => void) | undefined {
     if (this.#large > 0 || !isCrowded(bytes)) return undefined;

@@ -61,7 +61,7 @@ export class Connection implements Connected {
       this.#isAlive = true;
     });
     ws.on('ping', (data) => {
-      if (this.#mayTalk()) ws.pong(data);
+      if (this.#mayTalk() && this.#maySend()) ws.pong(data);
     });
   }
 

@@ -75,11 +75,15 @@ function Row({ conversation, isOpen }: { conversation: Conversation; isOpen: boo
   );
 }
 
-/** Milliseconds until what could not be marked as read is marked again. */
+/** Milliseconds until what could not be marked as read is marked again, at the earliest. */
 const againMs = 2000;
 
-/** Whether a mark may succeed when it is tried again. */
-const isPassing = (error: unknown) => ['no_answer', 'rate_limited', 'unavailable'].includes(errorOf(error).code);
+/** Milliseconds until a mark is tried again that may succeed then; undefined where it is refused for good. */
+function pauseAfter(error: unknown): number | undefined {
+  const fault = errorOf(error);
+  if (fault.code === 'no_answer') return againMs;
+  return 'retryAfter' in fault ? Math.max(againMs, fault.retryAfter * 1000) : undefined;
+}
 
 /** What is on the screen has been read. As many as before may be unread: by the newest one it shows that they are others. */
 function useRead(contactId: string, unread: number, newest: string | undefined): void {
@@ -91,7 +95,8 @@ function useRead(contactId: string, unread: number, newest: string | undefined):
     let isOver = false;
     let again: ReturnType<typeof setTimeout> | undefined;
     markRead({ variables: { contactId } }).catch((error: unknown) => {
-      if (!isOver && isPassing(error)) again = setTimeout(() => setTries((before) => before + 1), againMs);
+      const pause = pauseAfter(error);
+      if (!isOver && pause !== undefined) again = setTimeout(() => setTries((before) => before + 1), pause);
     });
     return () => {
       isOver = true;

@@ -39,7 +39,7 @@ const until = ({ id }: Loose, count: number, status: string): Promise<Loose[]> =
   }) as Promise<Loose[]>;
 
 describe('a webhook to which nothing arrived before a quiet time', () => {
-  it('stays on where the first delivery after it is ended by 410', async () => {
+  it('stays on where the first deliveries after it are ended by 410', async () => {
     receiver.answer = answering(500);
     const made = await webhook();
     await happen();
@@ -47,8 +47,10 @@ describe('a webhook to which nothing arrived before a quiet time', () => {
     await failing(api, first!.id, 8);
     api.clock.advance(7 * day);
     receiver.answer = answering(410);
-    await happen();
-    await until(made, 2, 'failed');
+    for (const failed of [2, 3]) {
+      await happen();
+      await until(made, failed, 'failed');
+    }
     receiver.answer = answering(200);
     await happen();
     await until(made, 1, 'delivered');
@@ -105,5 +107,30 @@ describe('a webhook whose every delivery is ended by 410', () => {
     await happen();
     await eventually(async () => !(await read(made)).isActive);
     expect((await read(made)).disabledAt).not.toBeNull();
+  });
+});
+
+describe('a webhook that is given another address while the one before does not answer', () => {
+  it('has no failures of the one before', async () => {
+    let answer = () => {};
+    const asked = new Promise<void>((reached) => {
+      receiver.answer = (_, response) => {
+        answer = () => void response.writeHead(500).end();
+        reached();
+      };
+    });
+    const made = await webhook();
+    await happen();
+    await asked;
+    const next = await Receiver.open();
+    dataOf(await key.patch(`/webhooks/manage/${made.id}`, { url: next.url }));
+    answer();
+    const [delivery] = (await eventually(async () => {
+      const all: Loose[] = dataOf(await key.get(`/webhooks/manage/${made.id}/deliveries`)).data;
+      return all[0]?.attemptCount === 1 && all;
+    })) as Loose[];
+    expect(delivery!.attempts).toMatchObject([{ responseStatus: 500, url: receiver.url }]);
+    expect(await read(made)).toMatchObject({ url: next.url, failCount: 0, failingSince: null, lastFiredAt: null });
+    await next.close();
   });
 });

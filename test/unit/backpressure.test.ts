@@ -3,7 +3,10 @@ import { describe, expect, it } from '@jest/globals';
 import { drained } from '../../src/graphql/backpressure.js';
 
 const megabyte = 1024 * 1024;
-/** Milliseconds in which a reader must take something. */
+const page = 100 * megabyte;
+/** Bytes a millisecond: a little more than what a reader must take at least. */
+const pace = 200;
+/** Milliseconds in which a reader must take 64 KB. */
 const patience = 1000;
 
 /** When a reader was given up, if he was, for whom so much waits after so many milliseconds; he is gone after `gone`. */
@@ -20,13 +23,17 @@ async function givenUp(unreadAt: (ms: number) => number, gone: number): Promise<
 }
 
 describe('a reader for whom much waits', () => {
-  it('is waited for as long as he takes some of it', async () => {
-    expect(await givenUp((ms) => megabyte - Math.floor(ms), 4 * patience)).toBeNull();
+  it('is waited for as long as he takes enough of it', async () => {
+    expect(await givenUp((ms) => page - pace * Math.floor(ms), 4 * patience)).toBeNull();
   });
 
   it('is given up once he has taken nothing for long', async () => {
     expect(await givenUp(() => megabyte, 10 * patience)).toBeGreaterThanOrEqual(patience);
-    expect(await givenUp((ms) => megabyte - Math.floor(Math.min(ms, 700)), 10 * patience)).toBeGreaterThanOrEqual(patience + 690);
+    expect(await givenUp((ms) => page - pace * Math.min(ms, 700), 10 * patience)).toBeGreaterThanOrEqual(patience + 300);
+  });
+
+  it('is given up where he takes next to nothing', async () => {
+    expect(await givenUp((ms) => page - Math.floor(ms), 10 * patience)).toBeGreaterThanOrEqual(patience);
   });
 
   it('is waited for no longer once he has taken most of it', async () => {

@@ -69,6 +69,16 @@ describe('a reader who has not taken a large message yet', () => {
     expect([connection.isOpen, codes]).toEqual([false, [4413]]);
   });
 
+  it('is sent no pongs either once too much waits', () => {
+    const codes: number[] = [];
+    connection.onClosed((code) => codes.push(code));
+    client.pause();
+    connection.sendAround(nothing, page, nothing);
+    connection.send('x'.repeat(2 * 1024 * 1024));
+    connection.ws.emit('ping', Buffer.alloc(125));
+    expect([connection.isOpen, codes]).toEqual([false, [4413]]);
+  });
+
   it('has taken it when the next one comes, which is as good as the first', async () => {
     for (const nth of [1, 2]) {
       client.pause();
@@ -85,19 +95,17 @@ describe('a reader who answers no ping, since it stands behind a large message',
   const gone = () => progressOf(written, connection.ws.bufferedAmount);
 
   it('is alive while he takes that message, and is ended once he takes nothing', async () => {
-    const { _socket: line } = client as unknown as { _socket: Duplex };
-    const enough = 1024 * 1024;
-    let read = 0;
-    line.on('data', (chunk: Buffer) => {
-      read += chunk.length;
-      if (read > enough) client.pause();
-    });
     client.pause();
     connection.sendAround(nothing, page, nothing);
     const start = gone();
     connection.pulse();
+    // The line takes more only once enough of what it holds was read; it would soon hold the whole message.
+    const { _socket: line } = client as unknown as { _socket: Duplex };
+    line.on('data', () => {
+      if (gone() > start) client.pause();
+    });
     client.resume();
-    await eventually(() => gone() > start && read > enough);
+    await eventually(() => gone() > start && client.isPaused);
     expect([connection.ws.bufferedAmount > page.length, heard]).toEqual([true, []]);
     connection.pulse();
     expect(connection.isOpen).toBe(true);

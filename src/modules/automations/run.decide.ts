@@ -63,8 +63,9 @@ async function condition(ctx: Context, node: GraphNode, subject: Subject): Promi
   return { status: 'completed', output: { holds: isMet, conditions, next }, next };
 }
 
-/** Characters of what the branches of a node saw; from there on of each value so many are told that an id or a moment is whole. */
+/** Once the branches of a node have told so many characters, the later ones tell less of each value. */
 const mostAtLength = 250_000;
+/** The characters of each value that are told then: enough for a whole id or moment. */
 const longestBeyond = 40;
 
 /** The first of the branches whose conditions hold, else `next`. */

@@ -1,5 +1,5 @@
 import type { Context } from '../../kernel/context/context.js';
-import { text } from '../../kernel/database/kinds.js';
+import { flag, instant, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { inOwnTransaction } from '../../kernel/operations/ownTransaction.js';
@@ -8,11 +8,29 @@ import { applyChange, findWebhookForChange } from './webhook.service.js';
 const day = 24 * 60 * 60 * 1000;
 
 /** For so long every attempt must have failed before a delivery whose last attempt fails has its webhook switched off. */
-export const patienceMs = 5 * day;
+const patienceMs = 5 * day;
 
 /** Whether nothing but failures has come of a webhook for so long that it is switched off. */
 export const isHopeless = (failingSince: Date | null | undefined, now: Date): boolean =>
   Boolean(failingSince && now.getTime() - failingSince.getTime() >= patienceMs);
+
+const triedLately = statement({
+  name: 'isWebhookTriedLately',
+  takes: { webhook: uuid, at: instant },
+  row: { isTried: flag },
+  // No delivery is under way for longer than three days and some hours.
+  text: ({ account, webhook, at }) => sql`
+    select exists (
+      select from webhook_deliveries d
+      where d.account_id = ${account} and d.webhook_id = ${webhook} and d.created_at > ${at} - interval '9 days'
+        and d.last_attempt_at > ${at} - interval '5 days' and d.last_attempt_at <= ${at} - interval '1 day') as "isTried"`,
+});
+
+/** Whether a webhook was tried one to five days before a moment: else what fails then may be the first after a quiet time. */
+export async function wasTriedLately(ctx: Context, webhook: string, at: Date): Promise<boolean> {
+  const [row] = await ctx.rows(triedLately, { webhook, at });
+  return row!.isTried;
+}
 
 const admins = statement({
   name: 'adminsToTell',

@@ -6,9 +6,9 @@ import type { DueRow } from '../../kernel/context/registry.js';
 import { instant, integer, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { isHopeless, patienceMs, switchOff } from './webhook.disable.js';
+import { isHopeless, switchOff, wasTriedLately } from './webhook.disable.js';
 import { headersOf, opened, outcomeOf, placeOfOwn, secretsOfWebhook, signingSecretsOf } from './webhook.queue.js';
-import { type AfterAttempt, settleAttempt } from './webhook.settle.js';
+import { settleAttempt } from './webhook.settle.js';
 import { type Due, perAccount, readDue } from './webhook.taken.js';
 
 const second = 1000;
@@ -95,13 +95,11 @@ async function deliver(ctx: Context, { id, attempt, more, place }: DueRow): Prom
   const goesOn = place?.mayGoOn() ?? false;
   const after = await settleAttempt(ctx, { id, attempt, begun, ended: ctx.now(), url, next, delivered, status, ms, error, goesOn });
   if (after?.next) place?.goOn(after.next);
-  if (after?.webhookId && !delivered && next === null && isTelling(outcome, after, begun) && isHopeless(after.failingSince, ctx.now()))
-    await tryToSwitchOff(ctx, after.webhookId);
+  const isHopelessNow = after?.webhookId && !delivered && next === null && isHopeless(after.failingSince, ctx.now());
+  if (!isHopelessNow) return;
+  // One that 410 ended may be the first after a quiet time, which says little of the webhook.
+  if (!outcome.isFinal || (await wasTriedLately(ctx, after.webhookId!, begun))) await tryToSwitchOff(ctx, after.webhookId!);
 }
-
-/** Whether the last attempt of a delivery tells of more than itself: one that 410 ended may be the first after a quiet time. */
-const isTelling = ({ isFinal }: { isFinal: boolean }, { firedBefore }: AfterAttempt, at: Date): boolean =>
-  !isFinal || (firedBefore !== null && at.getTime() - firedBefore.getTime() < patienceMs);
 
 /** The delivery is settled whatever comes of this: where it fails, the next delivery that fails for good finds the webhook as hopeless. */
 async function tryToSwitchOff(ctx: Context, id: string): Promise<void> {

@@ -106,8 +106,8 @@ export async function updateWebhook(ctx: Context, id: string, input: UpdateWebho
 }
 
 /**
- * Changes a webhook that is locked, and tells of it. One that is active again, or has another address, has not failed yet; the former is
- * sent what happens from here on, as are the events that it is given besides.
+ * Changes a webhook that is locked, and tells of it. Where it is active again, or has another address, the time of its failures begins
+ * anew. One that is active again is sent what happens from here on; of events that are added, so is any.
  */
 export async function applyChange(ctx: Context, before: WebhookToChange, given: Partial<WebhookRow>): Promise<WebhookRow> {
   const isBack = given.isActive && !before.isActive;

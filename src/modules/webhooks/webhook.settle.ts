@@ -27,14 +27,10 @@ export interface Attempt {
   goesOn?: boolean;
 }
 
-/**
- * What is known after an attempt: its webhook, where it has one, the moment from which on all attempts at that have failed, and when it
- * was last tried before.
- */
+/** What is known after an attempt: its webhook, where it has one, and the moment from which on all attempts at that have failed. */
 export interface AfterAttempt {
   webhookId: string | null;
   failingSince: Date | null;
-  firedBefore: Date | null;
   /** What was taken in its place. */
   next?: DueRow;
 }
@@ -46,7 +42,7 @@ const together = 50;
 const delay = { ms: 3, small: 8 };
 
 const settled = {
-  ...{ id: uuid, webhookId: nullable(uuid), failingSince: nullable(instant), firedBefore: nullable(instant) },
+  ...{ id: uuid, webhookId: nullable(uuid), failingSince: nullable(instant) },
   ...{ nextId: nullable(uuid), nextAttempt: nullable(integer), more: nullable(json()), unawaited: text },
 };
 
@@ -59,6 +55,7 @@ const settled = {
 // settled  The deliveries whose attempt is still ours (its number, pending or cancelled, leased), each with its attempt added. What was
 //          cancelled meanwhile stays so, unless it has arrived. The ids are told besides, so that they are looked up: joined with `g`
 //          alone, all deliveries of the account would be read.
+// own      Those at the address that their webhook has now: what came of another one is no news of it.
 // fired    Each webhook of those once: when it was last tried, and the last attempt that arrived, if any.
 // failed   How many attempts failed after that one (all of them where none arrived), and since when. Each webhook has a row, also with 0.
 // moved    The webhooks' figures: they go on from what they were where nothing arrived, and begin anew where something did.
@@ -75,7 +72,7 @@ const settle = statement({
       select * from jsonb_to_recordset(${attempts}::jsonb) as g(nth int, id uuid, attempt int, begun timestamptz, ended timestamptz,
         next timestamptz, delivered boolean, status int, ms int, error text, url text, "goesOn" boolean)),
     held as (
-      select w.id, w.last_fired_at from webhooks w
+      select w.id, w.url from webhooks w
       where w.account_id = ${account} and w.id = any(array(
         select d.webhook_id from webhook_deliveries d where d.account_id = ${account} and d.id = any(${ids})))
       order by w.id for no key update),
@@ -95,7 +92,7 @@ const settle = statement({
       from g
       where d.account_id = ${account} and d.id = any(${ids}) and d.id = g.id and d.attempt = g.attempt and d.status in ('pending', 'cancelled')
         and d.leased_until is not null and (select count(*) from held) >= 0
-      returning d.id, d.webhook_id, g.nth, g.begun, g.delivered),
+      returning d.id, d.webhook_id, g.nth, g.begun, g.delivered, g.url),
     freed as (
       select array_agg(p.source_id) as sources, array_agg(p.n) as free
       from (select source_id, count(*)::int as n from places group by source_id) p having (select count(*) from settled) >= 0),
@@ -103,11 +100,13 @@ const settle = statement({
       select t.* from freed f
       cross join lateral follow_deliveries(${account}, f.sources, f.free, ${now}, ${lease}, ${rawSql(`${perAccount}`)}) t
       where f.sources is not null),
+    own as (
+      select s.* from settled s join held h on h.id = s.webhook_id and h.url = s.url),
     fired as (
-      select webhook_id, max(begun) as at, max(nth) filter (where delivered) as nth from settled group by webhook_id),
+      select webhook_id, max(begun) as at, max(nth) filter (where delivered) as nth from own group by webhook_id),
     failed as (
       select a.webhook_id, count(s.id)::int as n, min(s.begun) as since from fired a
-      left join settled s on s.webhook_id = a.webhook_id and not s.delivered and s.nth > coalesce(a.nth, -1) group by a.webhook_id),
+      left join own s on s.webhook_id = a.webhook_id and not s.delivered and s.nth > coalesce(a.nth, -1) group by a.webhook_id),
     moved as (
       update webhooks w set last_fired_at = greatest(w.last_fired_at, a.at),
         fail_count = f.n + case when a.nth is null then w.fail_count else 0 end,
@@ -115,9 +114,9 @@ const settle = statement({
       from fired a join failed f using (webhook_id) where w.account_id = ${account} and w.id = a.webhook_id
       returning w.id, w.failing_since)`,
   text: () => sql`
-    select s.id, m.id as "webhookId", m.failing_since as "failingSince", h.last_fired_at as "firedBefore", t.id as "nextId", t.attempt as "nextAttempt",
+    select s.id, m.id as "webhookId", m.failing_since as "failingSince", t.id as "nextId", t.attempt as "nextAttempt",
       delivery_to_make(t.id) as more, ${commitsUnawaited} as unawaited
-    from settled s left join moved m on m.id = s.webhook_id left join held h on h.id = s.webhook_id left join places p on p.id = s.id
+    from settled s left join moved m on m.id = s.webhook_id left join places p on p.id = s.id
     left join taken t on t."sourceId" = p.source_id and t.place = p.place`,
 });
 
@@ -128,10 +127,9 @@ interface Waiting {
   failed(error: unknown): void;
 }
 
-function afterOf({ nextId, nextAttempt, more, ...rest }: Omit<RowOf<typeof settled>, 'id' | 'unawaited'>): AfterAttempt {
-  const { webhookId, failingSince, firedBefore } = rest;
+function afterOf({ webhookId, failingSince, nextId, nextAttempt, more }: Omit<RowOf<typeof settled>, 'id' | 'unawaited'>): AfterAttempt {
   const next = nextId === null ? undefined : { id: nextId, attempt: nextAttempt!, more };
-  return { webhookId, failingSince, firedBefore, ...(next && { next }) };
+  return { webhookId, failingSince, ...(next && { next }) };
 }
 
 async function serve(waiting: Waiting[]): Promise<void> {

@@ -7,7 +7,7 @@ import { statement } from '../../kernel/database/statement.js';
 import type { FeedEvent } from '../../kernel/events/feedStore.js';
 import { Portion, type ReadEvent } from '../../kernel/events/readers.js';
 import type { Evaluation } from '../../kernel/matching/matcher.js';
-import { aboutWhom, contactOf, keptInstead, type Led, leadsOf, ledTo } from '../actions/action.contact.js';
+import { aboutWhom, keptInstead, type Led, leadsOf, ledTo } from '../actions/action.contact.js';
 import { evaluator, isLoop, isTrigger } from '../actions/action.trigger.js';
 import { emitRun, pending } from './run.service.js';
 import type { WorkflowAction, WorkflowTrigger } from './workflow.model.js';
@@ -30,53 +30,47 @@ const fewBytes = 20_000;
 export const wanted = (account: Sql): Sql => sql`
   select trigger_event from workflows where account_id = ${account} and is_active and deleted_at is null`;
 
-const held = { id: uuid, isMerged: flag };
-/** A contact that nobody merges or deletes until the runs are made. */
-type Held = RowOf<typeof held>;
+const starting = { workflows: json<Active[]>(), led: json<Led[]>() };
 
-const holdContacts = (account: Sql, ids: Sql): Sql => sql`
-  select c.id, c.merged_into_id is not null as "isMerged" from contacts c
-  where c.account_id = ${account} and c.id = any(${ids}) order by c.id for key share of c`;
-
-const starting = { workflows: json<Active[]>(), contacts: json<Held[]>(), led: json<Led[]>() };
-
-// The workflows are held, so that who deletes one or deactivates it comes before its runs are made, or finds them. So are the contacts:
-// who merges one comes before, and is asked for once they are held, or finds the runs.
-// A contact that was deleted for good meanwhile is no contact of a run.
+// The workflows are held, so that who deletes one or deactivates it comes before its runs are made, or finds them.
 const started = statement({
   name: 'workflowsStartedBy',
-  takes: { events: listOf(text), contacts: listOf(uuid), leads: listOf(uuid) },
+  takes: { events: listOf(text), leads: listOf(uuid) },
   row: starting,
   locks: true,
-  text: ({ account, events, contacts, leads }) => sql`
-    with led as materialized (${ledTo(account, leads)}),
-    held as materialized (${holdContacts(account, sql`array(select unnest(${contacts}) union select contact from led)`)})
+  text: ({ account, events, leads }) => sql`
     select (select coalesce(json_agg(a), '[]') from (
       select w.id, w.name, w.trigger, w.activated_after::text as "activatedAfter", s.size,
         case when s.size <= ${fewBytes}::int then w.actions end as actions
       from workflows w cross join lateral (select octet_length(w.actions::text) as size) s
       where w.account_id = ${account} and w.trigger_event = any(${events}) and w.is_active and w.deleted_at is null
       order by w.created_at, w.id for share of w) a) as workflows,
-    (select coalesce(json_agg(h), '[]') from held h) as contacts,
-    (select coalesce(json_agg(l), '[]') from led l) as led`,
+    (select coalesce(json_agg(l), '[]') from (${ledTo(account, leads)}) l) as led`,
 });
 
+// Held until the runs are made: a merge that comes before is found by `whoIsNow`, and a later one finds the runs. A contact that was
+// deleted for good meanwhile is no contact of a run.
 const contactsOfRuns = statement({
   name: 'contactsToRunFor',
   takes: { ids: listOf(uuid) },
-  row: held,
+  row: { id: uuid, isMerged: flag },
   locks: true,
-  text: ({ account, ids }) => holdContacts(account, ids),
+  text: ({ account, ids }) => sql`
+    select c.id, c.merged_into_id is not null as "isMerged" from contacts c
+    where c.account_id = ${account} and c.id = any(${ids}) order by c.id for key share of c`,
 });
 
-/** Who each of some contacts is now: of one who was merged the one who is kept, who is held then as well. */
-async function whoIsNow(ctx: Context, contacts: readonly Held[]): Promise<Map<string, string>> {
+/** Who each of some contacts is now: of one who was merged the one who is kept. All of them are held. */
+async function whoIsNow(ctx: Context, ids: readonly string[]): Promise<Map<string, string>> {
+  const contacts = ids.length > 0 ? await ctx.rows(contactsOfRuns, { ids }) : [];
   const now = new Map(contacts.map(({ id }) => [id, id]));
-  const merged = contacts.filter(({ isMerged }) => isMerged).map(({ id }) => id);
-  const kept = await keptInstead(ctx, merged);
+  const kept = await keptInstead(
+    ctx,
+    contacts.filter(({ isMerged }) => isMerged).map(({ id }) => id),
+  );
   if (kept.size === 0) return now;
   // They may be merged themselves until they are held.
-  const further = await whoIsNow(ctx, await ctx.rows(contactsOfRuns, { ids: [...new Set(kept.values())] }));
+  const further = await whoIsNow(ctx, [...new Set(kept.values())]);
   for (const [id, instead] of kept) now.set(id, further.get(instead) ?? id);
   return now;
 }
@@ -99,13 +93,11 @@ export async function startRuns(ctx: Context, told: readonly ReadEvent[]): Promi
   const events = told.filter(({ name }) => isTrigger(ctx, name));
   if (events.length === 0) return told.length;
   const names = [...new Set(events.map(({ name }) => name))];
-  const contacts = [...new Set(events.flatMap((event) => contactOf(event) ?? []))];
-  const asked = { events: names, contacts, leads: leadsOf(events) };
-  const [{ workflows, contacts: known, led }] = (await ctx.rows(started, asked)) as [RowOf<typeof starting>];
+  const [{ workflows, led }] = (await ctx.rows(started, { events: names, leads: leadsOf(events) })) as [RowOf<typeof starting>];
   const { begun, seen } = await startedBy(ctx, told, workflows);
   if (begun.length === 0) return seen;
-  const now = await whoIsNow(ctx, known);
   const contactFor = aboutWhom(led);
+  const now = await whoIsNow(ctx, [...new Set(begun.flatMap(({ event }) => contactFor(event) ?? []))]);
   const large = await largeActions(ctx, begun);
   for (const each of begun)
     await begin(

@@ -33,7 +33,7 @@ export class StripePayments implements PaymentsVendor {
   customer({ id, name, email }: { id: string; name: string; email: string }): Promise<string> {
     return this.#ask(async (stripe) => {
       // Under a key Stripe takes the same words alone: a name and an address may be others by the next try, or somebody else's.
-      // `customer` is the word of releases that sent both: Stripe would refuse their keys with other words for a day.
+      // Not `customer`: earlier releases sent name and address under that key, and for a day Stripe refuses it with other parameters.
       const customer = await stripe.customers.create({ metadata: { workspace: id } }, once('workspace', id));
       await stripe.customers.update(customer.id, { name, email });
       return customer.id;
