@@ -2,6 +2,9 @@ import { useRef } from 'react';
 import { errorOf } from '../client/errors.js';
 import { once } from '../client/rest.js';
 
+// `crypto.randomUUID` is not there on pages that come by plain http from another machine.
+const newKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+
 /** Whether nobody knows yet what became of a write. */
 const isOpen = (error: unknown) => ['no_answer', 'send_in_progress', 'unavailable'].includes(errorOf(error).code);
 
@@ -12,14 +15,14 @@ type Attempt<T> = (context: { headers: Record<string, string> }) => Promise<T>;
  * `Idempotency-Key`. What says something else (`input`) is another write, and so is the same again once one is done.
  */
 export function useOnce() {
-  const headers = useRef(new Map<string, ReturnType<typeof once>>());
+  const keys = useRef(new Map<string, string>());
   return async function send<T>(input: unknown, attempt: Attempt<T>): Promise<T> {
-    const known = headers.current;
+    const known = keys.current;
     const text = JSON.stringify(input);
-    const own = known.get(text) ?? once();
-    known.set(text, own);
+    const key = known.get(text) ?? newKey();
+    known.set(text, key);
     try {
-      const done = await attempt({ headers: own });
+      const done = await attempt({ headers: once(key) });
       known.clear();
       return done;
     } catch (error) {
