@@ -12,7 +12,7 @@ import {
   validate,
 } from 'graphql';
 import type { Documents } from '../graphql/documents.js';
-import { markOf, type Needs, needsOf } from '../kernel/access/access.js';
+import { markOf, type Needs, needsOf, noNeeds } from '../kernel/access/access.js';
 import { isConnection } from '../kernel/model/connection.js';
 import { answerInWords } from '../kernel/model/enums.js';
 import { recordSelection } from '../kernel/model/restRecord.js';
@@ -41,18 +41,6 @@ export interface BoundEndpoint {
   operation(): Operation;
 }
 
-const none: Needs = {
-  public: false,
-  session: false,
-  beforeMfa: false,
-  admin: false,
-  role: 'member',
-  permissions: [],
-  write: false,
-  scopes: [],
-  leadsOn: false,
-};
-
 /** Binds every endpoint of every module. Throws on an endpoint whose operation is missing, or that collides with another. */
 export function bindEndpoints(modules: readonly Module[], schema: GraphQLSchema, documents: Documents): BoundEndpoint[] {
   const seen = new Set<string>();
@@ -77,7 +65,7 @@ export const documentFaults = (schema: GraphQLSchema, endpoints: readonly BoundE
 function bindRaw(endpoint: Endpoint, address: string, module: string, schema: GraphQLSchema): BoundEndpoint {
   if (!endpoint.access) throw new Error(`${address} has no \`access\``);
   const { scope, ...mark } = endpoint.access;
-  const needs = { ...none, ...mark, write: endpoint.method !== 'GET', scopes: scope ? [scope] : [] };
+  const needs = { ...noNeeds(), ...mark, write: endpoint.method !== 'GET', scopes: scope ? [scope] : [] };
   const operation = () => {
     throw new Error(`${address} runs no operation`);
   };

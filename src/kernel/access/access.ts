@@ -71,21 +71,24 @@ export interface Needs {
   leadsOn: boolean;
 }
 
+/** What may be done by every caller who is known. */
+export const noNeeds = (): Needs => ({
+  public: false,
+  session: false,
+  beforeMfa: false,
+  admin: false,
+  role: 'member',
+  permissions: [],
+  write: false,
+  scopes: [],
+  leadsOn: false,
+});
+
 const rank: Record<Role, number> = { member: 0, admin: 1, owner: 2 };
 
 /** The needs of a document: those of its root fields, and the scope of every record type that it selects. */
 export function needsOf(schema: GraphQLSchema, document: DocumentNode): Needs {
-  const needs: Needs = {
-    public: true,
-    session: false,
-    beforeMfa: true,
-    admin: false,
-    role: 'member',
-    permissions: [],
-    write: false,
-    scopes: [],
-    leadsOn: false,
-  };
+  const needs: Needs = { ...noNeeds(), public: true, beforeMfa: true };
   const scopes = new Set<string>();
   const info = new TypeInfo(schema);
   const fragments = fragmentsOf(document);

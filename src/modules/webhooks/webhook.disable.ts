@@ -16,19 +16,21 @@ export const isHopeless = (failingSince: Date | null | undefined, now: Date): bo
 
 const triedLately = statement({
   name: 'isWebhookTriedLately',
-  takes: { webhook: uuid, at: instant },
+  takes: { webhook: uuid, madeAfter: instant, after: instant, until: instant },
   row: { isTried: flag },
-  // No delivery is under way for longer than three days and some hours.
-  text: ({ account, webhook, at }) => sql`
+  text: ({ account, webhook, madeAfter, after, until }) => sql`
     select exists (
       select from webhook_deliveries d
-      where d.account_id = ${account} and d.webhook_id = ${webhook} and d.created_at > ${at} - interval '9 days'
-        and d.last_attempt_at > ${at} - interval '5 days' and d.last_attempt_at <= ${at} - interval '1 day') as "isTried"`,
+      where d.account_id = ${account} and d.webhook_id = ${webhook} and d.created_at > ${madeAfter}
+        and d.last_attempt_at > ${after} and d.last_attempt_at <= ${until}) as "isTried"`,
 });
 
 /** Whether a webhook was tried one to five days before a moment: else what fails then may be the first after a quiet time. */
 export async function wasTriedLately(ctx: Context, webhook: string, at: Date): Promise<boolean> {
-  const [row] = await ctx.rows(triedLately, { webhook, at });
+  const before = (ms: number) => new Date(at.getTime() - ms);
+  // No delivery is under way for longer than three days and some hours.
+  const limits = { madeAfter: before(patienceMs + 4 * day), after: before(patienceMs), until: before(day) };
+  const [row] = await ctx.rows(triedLately, { webhook, ...limits });
   return row!.isTried;
 }
 

@@ -95,10 +95,10 @@ async function deliver(ctx: Context, { id, attempt, more, place }: DueRow): Prom
   const goesOn = place?.mayGoOn() ?? false;
   const after = await settleAttempt(ctx, { id, attempt, begun, ended: ctx.now(), url, next, delivered, status, ms, error, goesOn });
   if (after?.next) place?.goOn(after.next);
-  const isHopelessNow = after?.webhookId && !delivered && next === null && isHopeless(after.failingSince, ctx.now());
-  if (!isHopelessNow) return;
+  const webhook = !delivered && next === null && isHopeless(after?.failingSince, ctx.now()) ? after?.webhookId : null;
+  if (!webhook) return;
   // One that 410 ended may be the first after a quiet time, which says little of the webhook.
-  if (!outcome.isFinal || (await wasTriedLately(ctx, after.webhookId!, begun))) await tryToSwitchOff(ctx, after.webhookId!);
+  if (!outcome.isFinal || (await wasTriedLately(ctx, webhook, begun))) await tryToSwitchOff(ctx, webhook);
 }
 
 /** The delivery is settled whatever comes of this: where it fails, the next delivery that fails for good finds the webhook as hopeless. */

@@ -124,8 +124,7 @@ async function tried(
 ): Promise<WorkflowRunAction[]> {
   const actions = given.map(pending);
   const contact = (await contactsOf(ctx, [event]))(event);
-  // The end of a contact is about the one who is gone, as in a run.
-  const kept = await keptInstead(ctx, contact && event.name !== 'contact.deleted' ? [contact] : []);
+  const kept = await keptInstead(ctx, contact ? [contact] : []);
   const contactId = contact && (kept.get(contact) ?? contact);
   const { name: triggerEvent, eventId, createdAt: eventAt, type: entityType, data: triggerData, changes = null } = event;
   const trigger = { triggerEvent, eventId, eventAt, entityType, triggerData, changes, contactId };
