@@ -138,8 +138,7 @@ export async function createServer(config: Config, overrides: Overrides = {}): P
   // After the hooks that end what stays open by itself.
   http.addHook('preClose', async () => connections.end());
   http.addHook('onListen', async () => background.start(app, overrides.sweeps));
-  await http.ready();
-  await background.prepare(app);
+  await prepare(app, http, background);
   showQueues(metrics, background);
 
   const close = async () => {
@@ -156,6 +155,13 @@ export async function createServer(config: Config, overrides: Overrides = {}): P
     await database.close();
   };
   return { app, schema, endpoints, http, metrics, warm: () => warm(app), close };
+}
+
+/** Ends the start: whoever asks from here on is not to wait long. */
+async function prepare(app: App, http: FastifyInstance, background: Background): Promise<void> {
+  await http.ready();
+  await background.prepare(app);
+  app.database.started();
 }
 
 const placeOf = ({ databaseUrl: url, databasePool: pool, dataDir }: Config) => ({ url, pool, dataDir });

@@ -31,6 +31,8 @@ export interface Database {
    * and whose planning would cost as much as the rest of it.
    */
   planned(query: { text: string; values: unknown[] }): Promise<string[]>;
+  /** The process has started: from here on a connection that does not open soon is an error, as somebody waits for it. */
+  started(): void;
   /** Loads what the first statement through Prisma needs. */
   warm(): Promise<void>;
   /** Whether it answers with all migrations of this version; throws when it does not answer. */
@@ -76,6 +78,7 @@ function assemble(
     prisma,
     execute: store.execute,
     executePlanned: store.executePlanned,
+    started: store.started,
     warm: () => prisma.$connect(),
     text: counted(store.text),
     planned: counted(store.planned),

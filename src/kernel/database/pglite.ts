@@ -164,6 +164,7 @@ export function pgliteStore(pg: PGlite, release: () => void): Store {
     executePlanned: async (text, values) => ({ rows: (await pg.query(text, values, bigintAsText)).rows }),
     planned,
     text: async (query) => (await planned(query))[0]!,
+    started: () => {},
     close: async () => {
       try {
         if (!pg.closed) await pg.exec('CHECKPOINT').then(() => pg.close());

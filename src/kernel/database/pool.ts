@@ -133,7 +133,13 @@ export interface PoolOptions {
   pool?: number;
 }
 
-/** A pool whose waits are all bounded and that outlives the death of its connections. */
+/**
+ * How long a connection may take to open. While a process starts, its own work may keep it from seeing that one is open, and several
+ * processes may start at once: what would be an error to who waits for an answer ends no start.
+ */
+const openingMillis = { starting: 10_000, serving: 2000 };
+
+/** A pool whose waits are all bounded and that outlives the death of its connections, for a process that starts. */
 export function openPool(url: string, { log, pool: most }: PoolOptions, own = forAll): pg.Pool {
   const pool = new LastingPool({
     Client: MortalClient,
@@ -141,11 +147,16 @@ export function openPool(url: string, { log, pool: most }: PoolOptions, own = fo
     keepAlive: true,
     query_timeout: readTimeoutMillis,
     max: Math.floor(connectionsOf(most) / 2),
-    connectionTimeoutMillis: 2000,
+    connectionTimeoutMillis: openingMillis.starting,
     idleTimeoutMillis: 30_000,
     maxLifetimeSeconds: own.seconds,
     application_name: 'crm-server',
   });
   pool.on('error', (error) => log?.warn({ err: error }, 'an idle database connection ended'));
   return pool;
+}
+
+/** The process has started: from here on somebody waits for each connection. */
+export function hasStarted(pool: pg.Pool): void {
+  pool.options.connectionTimeoutMillis = openingMillis.serving;
 }

@@ -3,7 +3,7 @@ import type { SqlMigrationAwareDriverAdapterFactory, SqlQuery } from '@prisma/dr
 import pg from 'pg';
 import { withFixes } from './adapter.js';
 import { migrate } from './migrate.js';
-import { withSettings } from './pool.js';
+import { hasStarted, withSettings } from './pool.js';
 import { mostNames, statementNames } from './statementNames.js';
 import type { Log, Store } from './store.js';
 
@@ -66,6 +66,10 @@ export function postgresStore(pool: pg.Pool, plannedPool: pg.Pool): Store {
     executePlanned: (text, values) => plannedPool.query({ name: nameOfLoop({ sql: text }), text, values }),
     text: async (query) => (await row(query))[0]!,
     planned: rowOf(plannedPool, MAX_PLANNED),
+    started: () => {
+      hasStarted(pool);
+      hasStarted(plannedPool);
+    },
     close: async () => void (await Promise.all([pool.end(), plannedPool.end()])),
   };
 }

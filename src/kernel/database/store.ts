@@ -9,6 +9,8 @@ export interface Store {
   text(query: { text: string; values: unknown[] }): Promise<string>;
   /** the columns, texts, of the one row of a statement that is planned once, whatever its values are */
   planned(query: { text: string; values: unknown[] }): Promise<string[]>;
+  /** the process has started, and is waited for from here on */
+  started(): void;
   close(): Promise<void>;
 }
 

@@ -50,8 +50,15 @@ export const followFeed = statement({
     on conflict (account_id, name) do nothing`,
 });
 
-/** Where the feed of an account ends: what has its place by now, whatever the clocks of processes say. */
-export const endOfFeedSql = (account: Sql): Sql => sql`coalesce((select h.pos from feed_heads h where h.account_id = ${account}), 0)::text`;
+/**
+ * Where the feed of an account ends: behind all that is committed by now, whatever the clocks of processes say. What has no place yet gets
+ * the next ones, in front of whatever is written later.
+ */
+export const endOfFeedSql = (account: Sql): Sql => sql`(
+  coalesce((select h.pos from feed_heads h where h.account_id = ${account}), 0) + (
+    select count(*) from outbox_events e
+    where e.account_id = ${account} and e.seq > (select seq from feed_floor)
+      and not exists (select from feed_positions p where p.account_id = e.account_id and p.seq = e.seq)))::text`;
 
 /** The same of the caller's account. */
 export const endOfFeed = statement({

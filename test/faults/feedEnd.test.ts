@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
+import { Automations, aNode } from '../support/automations.js';
+import { type Account, dataOf, isPostgres, type Loose, onPostgres, server, type TestServer } from '../support/index.js';
+import { eventually } from '../support/live.js';
+import { activeWorkflow, endedRuns } from '../support/workflows.js';
+
+/** What `place_events` takes, one relay at a time. */
+const placing = 7240112;
+
+let api: TestServer;
+let acme: Account;
+let automations: Automations;
+let outside: pg.Client | undefined;
+beforeAll(async () => {
+  if (!isPostgres) return;
+  api = await server();
+  acme = await api.seed.account();
+  automations = new Automations(acme, await acme.key());
+  outside = new pg.Client(api.place.databaseUrl);
+  await outside.connect();
+});
+afterAll(async () => {
+  await outside?.end();
+  await api?.close();
+});
+
+/** Does something while no event gets its place in the feed. */
+async function whileUnplaced<T>(work: () => Promise<T>): Promise<T> {
+  await outside!.query('select pg_advisory_lock($1)', [placing]);
+  try {
+    return await work();
+  } finally {
+    await outside!.query('select pg_advisory_unlock($1)', [placing]);
+  }
+}
+
+const named = (firstName: string) => acme.contact({ firstName, lastName: 'Placed' });
+const waitsFor = { event: 'contact.created', conditions: { lastName: 'Placed' } };
+
+onPostgres(describe)('what happened before, and has no place in the feed yet,', () => {
+  it('starts no run of a workflow that is activated now', async () => {
+    const workflow = await whileUnplaced(async () => {
+      await named('before');
+      return activeWorkflow(acme, { trigger: waitsFor, actions: [{ type: 'create_task', config: { title: 'T' } }] });
+    });
+    await named('after');
+    const runs = await endedRuns(acme, workflow);
+    expect(runs.map(({ triggerData }) => triggerData.firstName)).toEqual(['after']);
+    dataOf(await acme.owner.del(`/workflows/${workflow.id}`));
+  });
+
+  it('starts no run of an automation that is published now', async () => {
+    const [before, id] = await whileUnplaced(async () => [
+      (await named('before')).id,
+      await automations.make([aNode('end', 'end')], { triggerEvent: 'contact.created' }),
+    ]);
+    const after = (await named('after')).id;
+    await eventually(async () => (await automations.runs(id)).length > 0);
+    const about = (await automations.runs(id)).map(({ contactId }) => contactId);
+    expect(about).toEqual([after]);
+    expect(about).not.toContain(before);
+    dataOf(await acme.owner.del(`/automations/${id}`));
+  });
+
+  it('ends no wait for an event that begins now', async () => {
+    const id = await automations.make([aNode('wait', 'wait', { event: 'contact.updated' }, 'end'), aNode('end', 'end')]);
+    const contact = await automations.contact();
+    const run = await whileUnplaced(async () => {
+      dataOf(await acme.owner.patch(`/contacts/${contact}`, { city: 'Oslo' }));
+      const [begun] = await automations.enroll(id, contact);
+      await automations.until(begun!, 'waiting');
+      return begun!;
+    });
+    await automations.read();
+    expect((await automations.run(run)).status).toBe('waiting');
+    dataOf(await acme.owner.patch(`/contacts/${contact}`, { city: 'Bergen' }));
+    await automations.until(run, 'success');
+  });
+});
+
+onPostgres(describe)('what happened before without a place', () => {
+  it('is sent to no webhook that is made, switched on, or wants its name from now on', async () => {
+    const made: Loose[] = [];
+    const send = async (fields: Loose) =>
+      dataOf(
+        await acme.owner.post('/webhooks/manage', { url: `https://127.0.0.1:1/${made.length}`, events: ['contact.created'], ...fields }),
+      );
+    const [off, other] = [await send({ isActive: false }), await send({ events: ['deal.won'] })];
+    await whileUnplaced(async () => {
+      await named('before');
+      made.push(await send({}));
+      made.push(dataOf(await acme.owner.patch(`/webhooks/manage/${off.id}`, { isActive: true })));
+      made.push(dataOf(await acme.owner.patch(`/webhooks/manage/${other.id}`, { events: ['deal.won', 'contact.created'] })));
+    });
+    const { id } = await named('after');
+    const events = async ({ id: webhook }: Loose): Promise<Loose[]> =>
+      dataOf(await acme.owner.get(`/webhooks/manage/${webhook}/deliveries`)).data;
+    for (const webhook of made) {
+      const deliveries = await eventually(async () => {
+        const found = await events(webhook);
+        return found.length > 0 && found;
+      });
+      expect((deliveries as Loose[]).map(({ payload }) => payload.data.id)).toEqual([id]);
+    }
+  });
+});
