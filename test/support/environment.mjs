@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { TestEnvironment } from 'jest-environment-node';
@@ -12,6 +13,24 @@ const mostBeside = 800e6;
 const worthCollecting = 150e6;
 
 const used = { heap: 0, beside: 0 };
+
+/**
+ * Jest asks in which test an error happens, and by its `AsyncLocalStorage` has Node call a hook at every promise of the server: a tenth
+ * of a worker's time. One test runs at a time here, so whatever happens while it does is its own; nobody else in a worker keeps one.
+ */
+const running = new WeakMap();
+AsyncLocalStorage.prototype.getStore = function () {
+  return running.get(this);
+};
+AsyncLocalStorage.prototype.run = async function (test, work, ...given) {
+  const before = running.get(this);
+  running.set(this, test);
+  try {
+    return await work(...given);
+  } finally {
+    running.set(this, before);
+  }
+};
 
 /**
  * The tests meet the server as the build left it, loaded once by each worker and not anew by each file, which took most of
