@@ -1,4 +1,5 @@
 import type { Clock } from '../kernel/base/clock.js';
+import { dayMs, hourMs } from '../kernel/base/durations.js';
 import { Context } from '../kernel/context/context.js';
 import { createContact, updateContact } from '../modules/contacts/contact.service.js';
 import { createTag } from '../modules/tags/tag.service.js';
@@ -13,9 +14,8 @@ import { addCompanies, addDeal, addPipeline, dealCount } from './sales.js';
 import { addTalk } from './talk.js';
 import { addCustomFields, addSmartLists, addWork, segments } from './work.js';
 
-const hour = 60 * 60 * 1000;
 /** How long the account has been in use: less than the feed keeps, so that every event can be read. */
-const history = 25 * 24 * hour;
+const history = 25 * dayMs;
 /** Contacts a transaction: few enough for a slow machine to end each within the time that a transaction may take. */
 const batch = 6;
 
@@ -130,7 +130,7 @@ const tracking = (told: { utm_source: string; utm_medium: string; utm_campaign: 
 async function followUp(ctx: Context, contacts: string[], clock: PastClock): Promise<void> {
   for (const [i, id] of contacts.entries()) {
     if (i % 6 !== 1) continue;
-    clock.advance(2 * hour);
+    clock.advance(2 * hourMs);
     const won = i % 12 === 1;
     const change = won ? { masterStatus: 'customer', customFields: { firstOrder: 1200 + i * 45 } } : { masterStatus: 'qualified' };
     await updateContact(ctx, id, change);

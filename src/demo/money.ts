@@ -1,3 +1,4 @@
+import { dayMs } from '../kernel/base/durations.js';
 import type { Context } from '../kernel/context/context.js';
 import type { CreateInvoiceInput } from '../modules/invoices/invoice.model.js';
 import { recordPayment } from '../modules/invoices/invoice.payments.js';
@@ -51,8 +52,6 @@ const stories = [
     [care, '6'],
   ]),
 ];
-
-const dayMs = 24 * 60 * 60 * 1000;
 
 /** A catalog, and invoices in every state that they can be in. */
 export async function addMoney(ctx: Context, contacts: string[]): Promise<void> {

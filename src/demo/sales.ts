@@ -1,3 +1,4 @@
+import { dayMs } from '../kernel/base/durations.js';
 import type { Context } from '../kernel/context/context.js';
 import type { CreateCompanyInput } from '../modules/companies/company.model.js';
 import { createCompany } from '../modules/companies/company.service.js';
@@ -9,9 +10,8 @@ import { createPipeline } from '../modules/pipelines/pipeline.service.js';
 import { createTask } from '../modules/tasks/task.service.js';
 import { firms } from './people.js';
 
-const day = 24 * 60 * 60 * 1000;
 const nth = <T>(list: readonly T[], n: number): T => list[n % list.length] as T;
-const dayIn = (ctx: Context, days: number) => new Date(ctx.now().getTime() + days * day).toISOString().slice(0, 10);
+const dayIn = (ctx: Context, days: number) => new Date(ctx.now().getTime() + days * dayMs).toISOString().slice(0, 10);
 
 const industries = ['Hospitality', 'Health', 'Construction', 'Real estate', 'Health', 'Food', 'Logistics', 'Legal', 'Design', 'Education'];
 const sizes = ['11-50', '1-10', '51-200', '11-50', '1-10', '51-200', '201-500', '501-1000'] as const;
@@ -95,7 +95,7 @@ export async function addDeal(
   if (stage > fresh) await updateDeal(ctx, id, { stageId: ids[Math.min(stage, negotiation)] });
   if (stage === won) await updateDeal(ctx, id, { stageId: ids[won], status: 'won' });
   if (stage === lost) await updateDeal(ctx, id, { stageId: ids[lost], status: 'lost', lostReason: nth(['Price', 'Timing'], i) });
-  const dueDate = new Date(ctx.now().getTime() + 20 * day);
+  const dueDate = new Date(ctx.now().getTime() + 20 * dayMs);
   const open = { priority: 'medium', status: 'todo' } as const;
   if (stage === proposal) await createTask(ctx, { ...open, title: `Ask about: ${title}`, dealId: id, dueDate });
   if (stage === negotiation) await createNote(ctx, { body: 'They want to sign before the end of the month.', dealId: id, isPinned: false });

@@ -1,3 +1,4 @@
+import { dayMs } from '../kernel/base/durations.js';
 import { endOfDay } from '../kernel/base/timeZones.js';
 import type { Context } from '../kernel/context/context.js';
 import { createActivity } from '../modules/activities/activity.service.js';
@@ -60,8 +61,6 @@ export async function addSmartLists(ctx: Context): Promise<void> {
   await createSmartList(ctx, { name: 'Not by e-mail', filters: quiet, sort: 'lastName', order: 'asc', shared: true });
 }
 
-const day = 24 * 60 * 60 * 1000;
-
 /** What is to be done: its title, how urgent it is, and how many days from now it is due. */
 const todo = [
   ['Call back about the quote', 'high', -1],
@@ -87,7 +86,7 @@ const log = [
 export async function addWork(ctx: Context, contacts: string[], assignees: string[]): Promise<void> {
   const nth = <T>(list: readonly T[], n: number): T => list[n % list.length] as T;
   for (const [i, [title, priority, days]] of todo.entries()) {
-    const dueDay = new Date(ctx.now().getTime() + days * day).toISOString().slice(0, 10);
+    const dueDay = new Date(ctx.now().getTime() + days * dayMs).toISOString().slice(0, 10);
     const dueDate = endOfDay(dueDay, ctx.caller.account.timezone);
     const about = { contactId: nth(contacts, i * 7), assignedTo: nth(assignees, i) };
     const task = await createTask(ctx, { title, priority, dueDate, status: 'todo', ...about });

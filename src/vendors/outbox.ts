@@ -1,9 +1,9 @@
 import { mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../kernel/base/clock.js';
+import { dayMs, hourMs } from '../kernel/base/durations.js';
 
-const hour = 60 * 60 * 1000;
-const keptMs = 24 * hour;
+const keptMs = dayMs;
 const ours = /^[\da-f-]{36}\.json(\.part)?$/;
 
 /**
@@ -19,12 +19,12 @@ export class Outbox {
     private readonly clock: Clock,
   ) {
     void this.#sweep();
-    this.#timer = setInterval(() => void this.#sweep(), hour).unref();
+    this.#timer = setInterval(() => void this.#sweep(), hourMs).unref();
   }
 
   /** Keeps a message under an id, a new one by default: the same id is the same file. */
   async write(message: object, id = this.clock.id()): Promise<string> {
-    if (this.clock.now().getTime() - this.#swept > hour) await this.#sweep();
+    if (this.clock.now().getTime() - this.#swept > hourMs) await this.#sweep();
     const now = this.clock.now();
     const path = join(this.directory, `${id}.json`);
     await mkdir(this.directory, { recursive: true });

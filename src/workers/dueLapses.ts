@@ -1,3 +1,4 @@
+import { dayMs, hourMs } from '../kernel/base/durations.js';
 import type { App, DueWork } from '../kernel/context/context.js';
 import { joinSql, rawSql, sql } from '../kernel/database/sql.js';
 import type { Sweep } from '../kernel/database/sweep.js';
@@ -7,7 +8,6 @@ const mostLapses = 5;
 /** So often it is tried to give such a row up, which may end the process as well. */
 const mostGivingUp = 2;
 /** Milliseconds that a row is left alone which cannot be given up: twice as long after each further time, and at most a day. */
-const [hour, day] = [60 * 60 * 1000, 24 * 60 * 60 * 1000];
 
 /** What is known of the processes that worked on a row before. */
 export interface Lapsing {
@@ -31,7 +31,7 @@ export function pauseOf({ config }: App, { giveUp }: DueWork, row: Lapsing): num
   const lapses = row.lapses ?? 0;
   if (!row.isLapsed || lapses < 2) return undefined;
   const last = giveUp ? mostLapses + mostGivingUp : mostLapses;
-  if (lapses > last) return Math.min(hour * 2 ** (lapses - last - 1), day);
+  if (lapses > last) return Math.min(hourMs * 2 ** (lapses - last - 1), dayMs);
   if (isHopeless(row)) return undefined;
   return Math.random() * config.leaseSeconds * 1000 * lapses;
 }

@@ -1,9 +1,11 @@
+import { minuteMs } from '../kernel/base/durations.js';
+
 /** Events of which something is made in one step. */
 const mostEvents = 100;
 /** Milliseconds of rest after a fault of a step of several events: the next one has half as many. */
 const halvedMs = 200;
 /** The longest rest after faults of a single event, each twice as long as the one before. */
-const mostRestMs = 60_000;
+const mostRestMs = minuteMs;
 /** Steps without a fault after which there are twice as many events again, at most. */
 const mostPatience = 64;
 

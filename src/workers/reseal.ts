@@ -1,4 +1,5 @@
 import { seal, sealOf, Unreadable, unseal } from '../kernel/base/crypto.js';
+import { hourMs } from '../kernel/base/durations.js';
 import { nilId } from '../kernel/base/ids.js';
 import type { App } from '../kernel/context/context.js';
 import type { SealedColumn } from '../kernel/context/registry.js';
@@ -8,7 +9,7 @@ const batch = 5000;
 /** A sweep goes on for so long at most, and the next one where it ended: others wait behind it. */
 const longestMs = 10_000;
 /** After a look that found nothing, the next is an hour later: a process of the key before may still seal something. */
-const restMs = 60 * 60_000;
+const restMs = hourMs;
 
 /** How far the look over all columns has come, in this process. */
 interface Progress {

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { dayMs } from './durations.js';
 
 /** Each takes tens of kilobytes, and a name may be written in any case: so it is known in one, and few are. */
 const offsets = new LRUCache<string, Intl.DateTimeFormat>({ max: 200 });
@@ -20,8 +21,6 @@ function offsetAt(zone: string, instant: number): number {
   const ahead = (Number(hours ?? 0) * 3600 + Number(minutes ?? 0) * 60 + Number(seconds ?? 0)) * 1000;
   return sign === '-' ? -ahead : ahead;
 }
-
-const dayMs = 24 * 60 * 60 * 1000;
 
 /** The instants that a local time may be: by the offset of the day before, and by that of the day after. */
 const candidatesOf = (local: number, zone: string): [number, number] => [

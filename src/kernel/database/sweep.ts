@@ -1,4 +1,5 @@
 import type { Config } from '../base/config.js';
+import { dayMs } from '../base/durations.js';
 import { joinSql, rawSql, type Sql, sql } from './sql.js';
 import { type Bound, slot, Template } from './statement.js';
 
@@ -15,7 +16,7 @@ export const daysBefore =
   (daysOf: (config: Config) => number | undefined): NonNullable<Sweep['before']> =>
   (now, config) => {
     const days = daysOf(config);
-    return days === undefined ? undefined : new Date(now.getTime() - days * 24 * 60 * 60 * 1000);
+    return days === undefined ? undefined : new Date(now.getTime() - days * dayMs);
   };
 
 /** Rows of a table, with this key, whose `expires_at` has passed. One that was renewed meanwhile stays. */

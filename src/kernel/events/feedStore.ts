@@ -1,3 +1,4 @@
+import { dayMs } from '../base/durations.js';
 import { AppError, check, invalidField } from '../base/errors.js';
 import type { Actor, Cause } from '../base/principal.js';
 import type { Database } from '../database/index.js';
@@ -60,7 +61,7 @@ export const feedWake = (account: string) => `feed:${account}`;
 
 /** How long the feed keeps an event. */
 export const keptDays = 30;
-const keptMs = keptDays * 24 * 60 * 60 * 1000;
+const keptMs = keptDays * dayMs;
 
 /** The moment before which events are no longer kept. */
 const keptSince = (now: Date) => new Date(now.getTime() - keptMs);

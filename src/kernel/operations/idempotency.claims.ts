@@ -1,3 +1,4 @@
+import { minuteMs } from '../base/durations.js';
 import type { Context } from '../context/context.js';
 import { lockKey } from '../context/nameLocks.js';
 import { instant, listOf, nullable, text } from '../database/kinds.js';
@@ -10,7 +11,7 @@ import { expiredRows } from '../database/sweep.js';
  * such as the merge of a tag that very many contacts carry, is done by two at a time where it is sent again, and has to bear that: who
  * was overtaken can conclude nothing.
  */
-export const abandoned = 2 * 60 * 1000;
+export const abandoned = 2 * minuteMs;
 /** SQL for whether a claim that was made at `since` may be taken over. */
 export const isAbandoned = (since: Sql): Sql => sql`${since} < now() - make_interval(secs => ${abandoned / 1000}::int)`;
 

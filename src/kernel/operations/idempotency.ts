@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { ExecutionResult } from 'graphql';
 import { v5 } from 'uuid';
 import { seal, signatures, unseal } from '../base/crypto.js';
+import { dayMs } from '../base/durations.js';
 import { AppError, check, invalidField } from '../base/errors.js';
 import { nilId } from '../base/ids.js';
 import type { HeldClaim } from '../context/app.js';
@@ -15,7 +16,7 @@ import { abandoned, annotate, conclude, release, take } from './idempotency.clai
 import { withRetries } from './ownTransaction.js';
 
 /** How long an outcome is kept. */
-export const outcomeTtlMs = 24 * 60 * 60 * 1000;
+export const outcomeTtlMs = dayMs;
 /** One use of an `Idempotency-Key`: whose, and for which request. */
 export interface Claim {
   principal: string;

@@ -1,5 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
+import { dayMs, minuteMs } from '../../kernel/base/durations.js';
 import { AppError, denied, unauthenticated } from '../../kernel/base/errors.js';
 import { callersWake } from '../../kernel/base/principal.js';
 import type { App, Context, Principal } from '../../kernel/context/context.js';
@@ -40,8 +41,7 @@ interface Look {
   isRenewed?: boolean;
 }
 
-const minute = 60_000;
-const idleLife = 90 * 24 * 60 * minute;
+const idleLife = 90 * dayMs;
 /** How long a look holds, so that revocations take effect within a second; and when the next one begins, so that nobody waits for it. */
 const [heldMs, renewedMs] = [1000, 500];
 const caches = new WeakMap<App, LRUCache<string, Look>>();
@@ -150,7 +150,7 @@ async function findSession(app: App, tokenHash: string): Promise<Known> {
   if (!session || session.revokedAt || session.expiresAt <= now) throw unauthenticated('The session has ended');
   const { member } = session;
   checkMember(member);
-  const slid = now.getTime() - session.lastSeenAt.getTime() > minute;
+  const slid = now.getTime() - session.lastSeenAt.getTime() > minuteMs;
   const expiresAt = slid ? new Date(now.getTime() + sessionLife) : session.expiresAt;
   if (slid) {
     await app.database.prisma.session.update({ where: { id: session.id }, data: { lastSeenAt: now, expiresAt } });
@@ -180,7 +180,7 @@ async function findKey(app: App, hash: string): Promise<Known> {
     throw unauthenticated('The API key lapsed after 90 days without use');
   const { member } = key;
   checkMember(member);
-  const isDue = !key.lastUsedAt || now.getTime() - key.lastUsedAt.getTime() > minute;
+  const isDue = !key.lastUsedAt || now.getTime() - key.lastUsedAt.getTime() > minuteMs;
   const noteUse = isDue ? () => keyUsed(app, key.id, member) : undefined;
   return { principal: keyPrincipal(key, member), ipAllowlist: key.ipAllowlist, expiresAt: key.expiresAt, noteUse };
 }

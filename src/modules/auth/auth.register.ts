@@ -1,3 +1,4 @@
+import { dayMs } from '../../kernel/base/durations.js';
 import { check, found, invalidField } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { inFinalTransaction } from '../../kernel/operations/detached.js';
@@ -13,7 +14,6 @@ import { verificationMail } from './auth.verification.js';
 
 type Person = NonNullable<Awaited<ReturnType<typeof findUser>>>;
 
-const dayLength = 24 * 60 * 60 * 1000;
 const registered = () => invalidField('email', 'taken', 'is registered already');
 
 /**
@@ -62,6 +62,6 @@ async function claim(inside: Context, { email, firstName, lastName }: RegisterIn
 function newAccount(inside: Context, name: string) {
   const plan = inside.app.config.defaultPlan;
   const days = plans[plan]?.days;
-  const trialEndsAt = days ? new Date(inside.now().getTime() + days * dayLength) : null;
+  const trialEndsAt = days ? new Date(inside.now().getTime() + days * dayMs) : null;
   return inside.global.account.create({ data: { name, plan, billingStatus: days ? 'trialing' : 'active', trialEndsAt } });
 }

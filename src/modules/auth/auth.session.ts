@@ -1,3 +1,4 @@
+import { dayMs } from '../../kernel/base/durations.js';
 import { check, denied, found, unauthenticated } from '../../kernel/base/errors.js';
 import type { AccountInfo, Context, NodeSource } from '../../kernel/context/context.js';
 import { sql } from '../../kernel/database/sql.js';
@@ -6,9 +7,8 @@ import type { AuthResult } from './auth.model.js';
 import { digest, randomSecret } from './auth.secrets.js';
 import { issueToken } from './auth.tokens.js';
 
-const days = 24 * 60 * 60 * 1000;
 /** A session ends after seven days without a request. */
-export const sessionLife = 7 * days;
+export const sessionLife = 7 * dayMs;
 
 interface Member extends Pick<User, 'name' | 'createdAt'> {
   role: string;

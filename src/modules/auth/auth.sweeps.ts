@@ -1,8 +1,9 @@
+import { dayMs } from '../../kernel/base/durations.js';
 import { sql } from '../../kernel/database/sql.js';
 import { expiredRows, type Sweep } from '../../kernel/database/sweep.js';
 
 /** Ended sessions and used tokens are kept a day longer, so that what is asked about them can be answered. */
-const graceMs = 24 * 60 * 60 * 1000;
+const graceMs = dayMs;
 const aDayAgo = (now: Date) => new Date(now.getTime() - graceMs);
 
 export const endedSessions: Sweep = {

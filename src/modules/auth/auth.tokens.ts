@@ -1,12 +1,11 @@
+import { dayMs, hourMs, minuteMs } from '../../kernel/base/durations.js';
 import { type AppError, check, invalidField } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { digest, randomSecret } from './auth.secrets.js';
 
 type Kind = 'reset' | 'invite' | 'mfa' | 'verify';
 
-const minutes = 60_000;
-const days = 24 * 60 * minutes;
-const life: Record<Kind, number> = { reset: 60 * minutes, invite: 7 * days, mfa: 5 * minutes, verify: 7 * days };
+const life: Record<Kind, number> = { reset: hourMs, invite: 7 * dayMs, mfa: 5 * minuteMs, verify: 7 * dayMs };
 
 interface Issued {
   /** The account that the token is about. */

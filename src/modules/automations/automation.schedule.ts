@@ -1,9 +1,10 @@
 import { Cron } from 'croner';
+import { dayMs } from '../../kernel/base/durations.js';
 import { invalidField } from '../../kernel/base/errors.js';
 import { atLocal, localTime } from '../../kernel/base/timeZones.js';
 
 /** How far apart two runs of a schedule may be: what never comes in this time is no schedule. */
-const horizonMs = 10 * 366 * 24 * 60 * 60 * 1000;
+const horizonMs = 10 * 366 * dayMs;
 /** Local times that the clocks have shown already are passed over: those of one doubled hour, to the second. */
 const mostSkipped = 2 * 3600 + 2;
 

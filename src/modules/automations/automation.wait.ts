@@ -1,9 +1,9 @@
+import { dayMs, hourMs, minuteMs, secondMs } from '../../kernel/base/durations.js';
 import { withoutNulls } from '../../kernel/base/objects.js';
 import { atLocal, daysAfter, isZone, localTime } from '../../kernel/base/timeZones.js';
 import { isInYears } from '../../kernel/model/checks.js';
 
-const second = 1000;
-const units = { seconds: second, minutes: 60 * second, hours: 3600 * second, days: 86_400 * second, weeks: 7 * 86_400 * second };
+const units = { seconds: secondMs, minutes: minuteMs, hours: hourMs, days: dayMs, weeks: 7 * dayMs };
 type Unit = keyof typeof units;
 const unitNames = Object.keys(units) as Unit[];
 
@@ -38,7 +38,7 @@ function spanOf(given: Record<string, unknown>): Span | undefined {
   const days = Math.floor(whole);
   const ms = of('seconds') * units.seconds + of('minutes') * units.minutes + of('hours') * units.hours + (whole - days) * units.days;
   const length = ms + days * units.days;
-  return length >= second && length <= longestMs ? { days, ms: Math.round(ms) } : undefined;
+  return length >= secondMs && length <= longestMs ? { days, ms: Math.round(ms) } : undefined;
 }
 
 function untilOf({ until, weekdays = [], timezone = null }: Record<string, unknown>): Wait | undefined {

@@ -1,3 +1,4 @@
+import { dayMs } from '../../kernel/base/durations.js';
 import type { Context } from '../../kernel/context/context.js';
 import { instant, json, nullable, type RowOf, text, uuid, word } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
@@ -131,7 +132,7 @@ export async function keepSubscription(inside: Context, notice: string, asked: D
 }
 
 /** The payments vendor sends a message again for some days; it is known ten times as long. */
-const resentMs = 30 * 24 * 60 * 60 * 1000;
+const resentMs = 30 * dayMs;
 
 /** Messages of the vendor that will not come again. */
 export const oldNotices: Sweep = {

@@ -1,3 +1,4 @@
+import { dayMs } from '../../kernel/base/durations.js';
 import { AppError, check, conflict } from '../../kernel/base/errors.js';
 import { type Context, inLog } from '../../kernel/context/context.js';
 import { inFinalTransaction } from '../../kernel/operations/detached.js';
@@ -19,7 +20,6 @@ import {
 import { healthOf } from './billing.health.js';
 import type { BillingStatus, CheckoutInput, CheckoutResult, PlanLimits } from './billing.model.js';
 
-const dayMs = 24 * 60 * 60 * 1000;
 const returnUrl = (ctx: Context) => `${ctx.app.config.publicUrl}/billing`;
 
 /** What a plan allows; null is without end. */

@@ -1,3 +1,4 @@
+import { minuteMs } from '../../kernel/base/durations.js';
 import type { Context } from '../../kernel/context/context.js';
 import { flag, instant, integer, listOf, nullable, uuid } from '../../kernel/database/kinds.js';
 import { type Sql, sql } from '../../kernel/database/sql.js';
@@ -5,14 +6,12 @@ import { statement } from '../../kernel/database/statement.js';
 import { userTable } from '../users/user.table.js';
 import type { AppointmentRow, CalendarRow } from './calendar.table.js';
 
-const minute = 60_000;
-
 type Times = Pick<AppointmentRow, 'startTime' | 'endTime'>;
 type Buffered = Pick<CalendarRow, 'id' | 'bufferMinutes'>;
 
 /** From when another may begin after an appointment that takes its time anew. */
 export const busyUntil = ({ endTime }: Pick<Times, 'endTime'>, { bufferMinutes }: Pick<Buffered, 'bufferMinutes'>) =>
-  new Date(endTime.getTime() + bufferMinutes * minute);
+  new Date(endTime.getTime() + bufferMinutes * minuteMs);
 
 /**
  * From when another may begin after an appointment that was changed. One that was scheduled, and ends when it did or earlier, takes no

@@ -1,3 +1,4 @@
+import { dayMs } from '../../kernel/base/durations.js';
 import { check, found, invalidField, notFound } from '../../kernel/base/errors.js';
 import { defined } from '../../kernel/base/objects.js';
 import { shownInstant } from '../../kernel/base/timeZones.js';
@@ -19,7 +20,6 @@ import { getCalendar } from './calendar.service.js';
 import { type AppointmentRow, appointmentTable, type CalendarRow, isOnCalendar } from './calendar.table.js';
 
 const { shape: row } = appointmentTable;
-const day = 24 * 60 * 60_000;
 
 /** Appointments of all calendars, the earliest first. */
 export const listAppointments = (ctx: Context, args: AppointmentList) => listRows<AppointmentRow>(ctx, appointmentTable, args);
@@ -66,7 +66,7 @@ function timesOf(given: { startTime?: string; endTime?: string }, calendar: Cale
   const endTime = given.endTime === undefined ? before!.endTime : timeOf('endTime', given.endTime, calendar);
   const [blamed, says] = given.endTime === undefined ? ['startTime', 'must be before endTime'] : ['endTime', 'must be after startTime'];
   check(endTime > startTime, () => invalidField(blamed!, 'conflicting', says!));
-  const days = (endTime.getTime() - startTime.getTime()) / day;
+  const days = (endTime.getTime() - startTime.getTime()) / dayMs;
   check(days <= longest, () => invalidField(blamed!, 'out_of_range', `must leave it at most ${longest} days long`));
   return { startTime, endTime };
 }

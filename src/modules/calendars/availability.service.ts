@@ -1,3 +1,4 @@
+import { dayMs, hourMs, minuteMs } from '../../kernel/base/durations.js';
 import { check, invalidField } from '../../kernel/base/errors.js';
 import { atLocal, dayAfter, shownInstant, today } from '../../kernel/base/timeZones.js';
 import type { Context } from '../../kernel/context/context.js';
@@ -11,8 +12,6 @@ import { Weekday } from './calendar.model.js';
 import { getCalendar } from './calendar.service.js';
 import type { CalendarRow } from './calendar.table.js';
 
-const minuteMs = 60_000;
-const dayMs = 24 * 60 * minuteMs;
 /** The longest range that is asked for, in days. */
 const longest = 62;
 /** What a day, its slots and its buffers can still be told of with a year of four digits. */
@@ -44,7 +43,7 @@ function rangeOf(ctx: Context, { from, to }: AvailabilityInput, calendar: Calend
   check(ends < latest, () => invalidField(to ? 'to' : 'from', 'out_of_range', 'must be before the year 9999'));
   check(ends > begins, () => invalidField(to ? 'to' : 'from', 'conflicting', to ? 'must be after from' : 'must be before to'));
   // A day may have 25 hours. Without an end it is a week, however long ago it would begin.
-  check(!to || ends - begins <= longest * dayMs + 2 * 60 * minuteMs, () =>
+  check(!to || ends - begins <= longest * dayMs + 2 * hourMs, () =>
     invalidField('to', 'out_of_range', `must be at most ${longest} days after from`),
   );
   return { from: Math.max(begins, now), to: ends };

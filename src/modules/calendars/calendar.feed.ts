@@ -1,5 +1,6 @@
 import ICAL from 'ical.js';
 import { isOneOf, signatures } from '../../kernel/base/crypto.js';
+import { dayMs } from '../../kernel/base/durations.js';
 import { found } from '../../kernel/base/errors.js';
 import { nextTurn } from '../../kernel/base/eventLoop.js';
 import { hexOfIds, idInHex } from '../../kernel/base/ids.js';
@@ -62,7 +63,6 @@ async function calendarAt(ctx: Context, token: string): Promise<{ acting: Contex
 // The library counts a line without the space that it begins a continued one with: 75 bytes are the most.
 ICAL.foldLength = 74;
 
-const dayMs = 24 * 60 * 60_000;
 /** Days of a feed before now. */
 const back = 30;
 /** Days of a feed from now on. */

@@ -1,3 +1,4 @@
+import { hourMs } from '../../kernel/base/durations.js';
 import type { Context } from '../../kernel/context/context.js';
 import { type RowOf } from '../../kernel/database/kinds.js';
 import { type Sql, sql } from '../../kernel/database/sql.js';
@@ -26,7 +27,7 @@ const isIn: Record<keyof typeof ConversationState, (ctx: Context) => Sql> = {
 };
 
 const sla = (ctx: Context): Sql => {
-  const since = (hours: number) => sql`t.last_inbound_at <= ${new Date(ctx.now().getTime() - hours * 3_600_000)}::timestamptz`;
+  const since = (hours: number) => sql`t.last_inbound_at <= ${new Date(ctx.now().getTime() - hours * hourMs)}::timestamptz`;
   const dueAt = sql`to_char((t.last_inbound_at + interval '24 hours') at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
   return sql`case when ${state(ctx)} <> 'awaiting_reply' then json_build_object('state', 'none', 'dueAt', null) else json_build_object(
     'state', case when ${since(waits.breached)} then 'breached' when ${since(waits.dueSoon)} then 'due_soon' else 'ok' end, 'dueAt', ${dueAt}) end`;

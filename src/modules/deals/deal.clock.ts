@@ -1,5 +1,7 @@
+import { hourMs } from '../../kernel/base/durations.js';
+
 /** How long after an appointment somebody may still say how it went, before it reads as missed: an hour. */
-const appointmentGrace = 60 * 60 * 1000;
+const appointmentGrace = hourMs;
 
 /** What the clock of an appointment must have been before, to have run out now. */
 export const missedBefore = (now: Date) => new Date(now.getTime() - appointmentGrace);

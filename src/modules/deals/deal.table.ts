@@ -1,3 +1,4 @@
+import { dayMs } from '../../kernel/base/durations.js';
 import { invalidField } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { flag, instant, nullable, type RowOf } from '../../kernel/database/kinds.js';
@@ -44,8 +45,6 @@ export const boardOf = (columns: Board['columns']): Board => ({ columns, column:
 const isBoard = ({ view, pipelineId, pipelineName, stageId, stageName }: DealFilter) =>
   view === 'board' || (view !== 'list' && Boolean(pipelineId || pipelineName || stageId || stageName));
 
-const day = 24 * 60 * 60 * 1000;
-
 /** How many days a deal may lie untouched: 14, or as many as are told. */
 function staleDays(given: string): number | undefined {
   if (given === 'false') return undefined;
@@ -55,7 +54,7 @@ function staleDays(given: string): number | undefined {
   return days;
 }
 
-const daysBefore = (now: Date, days: number) => new Date(now.getTime() - days * day);
+const daysBefore = (now: Date, days: number) => new Date(now.getTime() - days * dayMs);
 
 /** Open, and nothing to come, behind its day, or with a missed appointment. */
 function needsAction(ctx: Context): Sql {

@@ -1,3 +1,4 @@
+import { minuteMs } from '../../kernel/base/durations.js';
 import { AppError, check, invalidField } from '../../kernel/base/errors.js';
 import { withChanges } from '../../kernel/base/objects.js';
 import { storable } from '../../kernel/base/unicode.js';
@@ -18,8 +19,6 @@ import { blankMessage, emitMessage, getMessage, type MessageRow } from './messag
 import { tokenOf } from './message.token.js';
 import { tracked } from './message.tracking.js';
 
-const minute = 60_000;
-
 /** Milliseconds of each second of a lease in which a mail may go: well before it lapses, and somebody else takes the mail. */
 const partOfLease = 800;
 
@@ -33,7 +32,7 @@ const refusals: Record<EmailRefusal, () => AppError> = {
 function whenToGo(ctx: Context, scheduledAt: Date | null | undefined): Date | null {
   if (!scheduledAt) return null;
   const early = ctx.now().getTime() - scheduledAt.getTime();
-  check(early <= minute, () => invalidField('scheduledAt', 'out_of_range', 'is past'));
+  check(early <= minuteMs, () => invalidField('scheduledAt', 'out_of_range', 'is past'));
   return early >= 0 ? null : scheduledAt;
 }
 

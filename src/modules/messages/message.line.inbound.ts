@@ -1,3 +1,4 @@
+import { minuteMs } from '../../kernel/base/durations.js';
 import { AppError } from '../../kernel/base/errors.js';
 import type { Actor } from '../../kernel/base/principal.js';
 import type { Context } from '../../kernel/context/context.js';
@@ -15,7 +16,7 @@ import { receiveText } from './message.sms.inbound.js';
 export const lineActor: Actor = { kind: 'sender', id: null, name: 'Vendor line' };
 
 /** How often the vendor is asked for replies. */
-const every = 60 * 1000;
+const every = minuteMs;
 
 const settle = statement({
   name: 'settleVendorConnection',

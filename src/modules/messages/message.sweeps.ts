@@ -1,7 +1,8 @@
+import { dayMs } from '../../kernel/base/durations.js';
 import { sql } from '../../kernel/database/sql.js';
 import type { Sweep } from '../../kernel/database/sweep.js';
 
-const keptMs = 30 * 24 * 60 * 60 * 1000;
+const keptMs = 30 * dayMs;
 
 /** Decisions, "idempotency": the key of a text message is kept for 30 days, and then free for another. */
 export const oldKeys: Sweep = {

@@ -1,3 +1,4 @@
+import { dayMs } from '../../kernel/base/durations.js';
 import { daysAfter } from '../../kernel/base/timeZones.js';
 import type { Context } from '../../kernel/context/context.js';
 import type { DueRow } from '../../kernel/context/registry.js';
@@ -165,8 +166,6 @@ async function keepStep(ctx: Context, { id, contactId, currentStep, templateId, 
 }
 
 const tracked = ['status', 'currentStep', 'lastEmailSentAt', 'nextEmailAt', 'endedAt', 'endReason'];
-
-const dayMs = 24 * 60 * 60 * 1000;
 
 /**
  * Since when its days count: later where its step was put off for a day or more, as while the workspace is suspended. The worker of due

@@ -1,3 +1,4 @@
+import { minuteMs } from '../../kernel/base/durations.js';
 import { check, invalidField, notFound, unprocessable } from '../../kernel/base/errors.js';
 import { daysAfter } from '../../kernel/base/timeZones.js';
 import type { Context } from '../../kernel/context/context.js';
@@ -18,7 +19,7 @@ import type { SequenceRow } from './sequence.table.js';
 /**
  * How long a contact counts as enrolled whose enrollment came to its end: a short one does when a click is made twice, or a request is sent again.
  */
-const justNow = 5 * 60_000;
+const justNow = 5 * minuteMs;
 
 const candidate = {
   id: uuid,

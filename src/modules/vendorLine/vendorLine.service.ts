@@ -1,4 +1,5 @@
 import { seal, sign, unseal } from '../../kernel/base/crypto.js';
+import { minuteMs } from '../../kernel/base/durations.js';
 import { AppError, check } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { newId } from '../../kernel/context/freeIds.js';
@@ -14,7 +15,6 @@ import type { ConnectVendorLineInput, LineInventory, VendorLine } from './vendor
 import { type AssignmentRow, assignmentShape, assignmentTable, connectionTable } from './vendorLine.table.js';
 
 export const provider = 'vendor_line';
-const minute = 60 * 1000;
 
 export type ConnectionRow = RowOf<typeof connectionTable.shape>;
 
@@ -143,7 +143,7 @@ async function keepKey(ctx: Context, apiKey: string, { account, lines }: Seen): 
     vendorAccount: account.id,
     cursor: before?.vendorAccount === account.id ? before.cursor : account.cursor,
     generation: (before?.generation ?? 0) + 1,
-    dueAt: new Date(ctx.now().getTime() + minute),
+    dueAt: new Date(ctx.now().getTime() + minuteMs),
   };
   if (!before) {
     const made = ctx.insert('VendorConnection', { id, provider, status: 'connected', ...given });

@@ -1,3 +1,4 @@
+import { hourMs } from '../../kernel/base/durations.js';
 import { check, invalidField } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { newId } from '../../kernel/context/freeIds.js';
@@ -30,7 +31,7 @@ export const getDelivery = (ctx: Context, id: string) => getRow<DeliveryRow>(ctx
 const [mostReplayed, mostBytes] = [1000, 8_000_000];
 
 /** For how long what was sent again counts as sent by the same request, in milliseconds. */
-const aWhile = 60 * 60_000;
+const aWhile = hourMs;
 
 /** A delivery that is asked for, without the bytes that it sends. */
 interface Asked {

@@ -1,3 +1,4 @@
+import { dayMs } from '../../kernel/base/durations.js';
 import type { Context } from '../../kernel/context/context.js';
 import { flag, instant, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
@@ -5,10 +6,8 @@ import { statement } from '../../kernel/database/statement.js';
 import { inOwnTransaction } from '../../kernel/operations/ownTransaction.js';
 import { applyChange, findWebhookForChange } from './webhook.service.js';
 
-const day = 24 * 60 * 60 * 1000;
-
 /** For so long every attempt must have failed before a delivery whose last attempt fails has its webhook switched off. */
-const patienceMs = 5 * day;
+const patienceMs = 5 * dayMs;
 
 /** Whether nothing but failures has come of a webhook for so long that it is switched off. */
 export const isHopeless = (failingSince: Date | null | undefined, now: Date): boolean =>
@@ -29,7 +28,7 @@ const triedLately = statement({
 export async function wasTriedLately(ctx: Context, webhook: string, at: Date): Promise<boolean> {
   const before = (ms: number) => new Date(at.getTime() - ms);
   // No delivery is under way for longer than three days and some hours.
-  const limits = { madeAfter: before(patienceMs + 4 * day), after: before(patienceMs), until: before(day) };
+  const limits = { madeAfter: before(patienceMs + 4 * dayMs), after: before(patienceMs), until: before(dayMs) };
   const [row] = await ctx.rows(triedLately, { webhook, ...limits });
   return row!.isTried;
 }

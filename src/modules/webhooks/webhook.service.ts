@@ -1,3 +1,4 @@
+import { dayMs } from '../../kernel/base/durations.js';
 import { AppError, check, orNull, unprocessable } from '../../kernel/base/errors.js';
 import { defined } from '../../kernel/base/objects.js';
 import type { Context } from '../../kernel/context/context.js';
@@ -157,7 +158,7 @@ const secretsOf = statement({
     from webhooks w where w.account_id = ${account} and w.id = ${id}`,
 });
 
-const bothSignMs = 24 * 60 * 60 * 1000;
+const bothSignMs = dayMs;
 
 /** POST /webhooks/manage/{id}/rotate-secret: a new secret, in this reply alone; for a day the one before signs as well. */
 export async function rotateSecret(ctx: Context, id: string): Promise<WebhookWithSecret> {

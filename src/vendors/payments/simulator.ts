@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../kernel/base/clock.js';
+import { dayMs } from '../../kernel/base/durations.js';
 import { badRequest } from '../../kernel/base/errors.js';
 import { exact } from '../../kernel/base/money.js';
 import type { Bill, Bought, Interval, Order, Paid, PaymentsVendor, SoldPlan, Subscription } from './payments.js';
@@ -20,7 +21,6 @@ export const prices: Record<SoldPlan, Record<Interval, string>> = {
   enterprise: { monthly: '499.00', yearly: '4990.00' },
 };
 export const months: Record<Interval, number> = { monthly: 1, yearly: 12 };
-const dayMs = 24 * 60 * 60 * 1000;
 
 /** So many months later, on the same day or the month's last. */
 export function later(from: Date, count: number): Date {
