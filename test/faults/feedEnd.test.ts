@@ -35,6 +35,23 @@ async function whileUnplaced<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
+/**
+ * Does something while a change of a contact is under way whose event has its number already and is not committed: it is committed after
+ * the work, with a lower number than the events of the work.
+ */
+const whileUnderWay = (contact: string, work: () => Promise<unknown>) =>
+  whileUnplaced(async () => {
+    await outside!.query('begin');
+    await outside!.query(
+      `insert into outbox_events (account_id, id, name, names, entity_type, entity_id, data, changes, actor_kind, created_at)
+       select account_id, gen_random_uuid(), name, names, entity_type, entity_id, (data::jsonb || '{"city": "late"}')::json, changes, actor_kind, now()
+       from outbox_events where account_id = $1 and entity_id = $2 and name = 'contact.updated' order by seq desc limit 1`,
+      [acme.id, contact],
+    );
+    await work();
+    await outside!.query('commit');
+  });
+
 const named = (firstName: string) => acme.contact({ firstName, lastName: 'Placed' });
 const waitsFor = { event: 'contact.created', conditions: { lastName: 'Placed' } };
 
@@ -103,5 +120,39 @@ onPostgres(describe)('what happened before without a place', () => {
       });
       expect((deliveries as Loose[]).map(({ payload }) => payload.data.id)).toEqual([id]);
     }
+  });
+});
+
+onPostgres(describe)('what is under way as something begins, and committed later behind what has no place yet,', () => {
+  it('starts a run of a workflow that is activated meanwhile', async () => {
+    const { id } = await named('late');
+    const city = (name: string) => acme.owner.patch(`/contacts/${id}`, { city: name });
+    dataOf(await city('first'));
+    let workflow: Loose = {};
+    await whileUnderWay(id, async () => {
+      dataOf(await city('before'));
+      const actions = [{ type: 'create_task', config: { title: 'T' } }];
+      workflow = await activeWorkflow(acme, { trigger: { event: 'contact.updated', conditions: { lastName: 'Placed' } }, actions });
+    });
+    dataOf(await city('after'));
+    const runs = await endedRuns(acme, workflow, 2);
+    expect(runs.map(({ triggerData }) => triggerData.city).sort()).toEqual(['after', 'late']);
+    dataOf(await acme.owner.del(`/workflows/${workflow.id}`));
+  });
+
+  it('ends a wait that begins meanwhile', async () => {
+    const id = await automations.make([aNode('wait', 'wait', { event: 'contact.updated' }, 'end'), aNode('end', 'end')]);
+    const contact = await automations.contact();
+    dataOf(await acme.owner.patch(`/contacts/${contact}`, { city: 'first' }));
+    let run = '';
+    await whileUnderWay(contact, async () => {
+      dataOf(await acme.owner.patch(`/contacts/${contact}`, { city: 'before' }));
+      run = (await automations.enroll(id, contact))[0]!;
+      await automations.until(run, 'waiting');
+    });
+    await automations.until(run, 'success');
+    const [late] = (await outside!.query(`select id from outbox_events where entity_id = $1 and data ->> 'city' = 'late'`, [contact])).rows;
+    const [step] = await automations.steps(run);
+    expect(step!.output).toMatchObject({ ended: 'event', eventId: late.id });
   });
 });

@@ -50,22 +50,37 @@ export const followFeed = statement({
     on conflict (account_id, name) do nothing`,
 });
 
-/**
- * Where the feed of an account ends: behind all that is committed by now, whatever the clocks of processes say. What has no place yet gets
- * the next ones, in front of whatever is written later.
- */
-export const endOfFeedSql = (account: Sql): Sql => sql`(
-  coalesce((select h.pos from feed_heads h where h.account_id = ${account}), 0) + (
-    select count(*) from outbox_events e
-    where e.account_id = ${account} and e.seq > (select seq from feed_floor)
-      and not exists (select from feed_positions p where p.account_id = e.account_id and p.seq = e.seq)))::text`;
+/** More of them wait for their places only while no relay is at work. */
+export const mostUnplaced = 1000;
 
-/** The same of the caller's account. */
+/**
+ * Where the feed of an account ends for who looks for events of some names from here on, whatever the clocks of processes say: behind what
+ * has its place, and besides behind what is committed and has none yet. Its place may come behind that of an event which is committed later.
+ */
+export interface FeedEnd {
+  /** The last position. */
+  after: string;
+  /** The ids of those without a place, the newest first. */
+  unplaced: readonly string[];
+}
+
+/** The end of the caller's account's feed for some names, or for all but some by `*`. */
 export const endOfFeed = statement({
   name: 'endOfFeed',
-  row: { pos: bigint },
-  text: ({ account }) => sql`select ${endOfFeedSql(account)} as pos`,
+  takes: { names: listOf(text), except: listOf(text) },
+  row: { after: bigint, unplaced: listOf(uuid) },
+  text: ({ account, names, except }) => sql`
+    select coalesce((select h.pos from feed_heads h where h.account_id = ${account}), 0)::text as after, array(
+      select e.id from outbox_events e
+      where e.account_id = ${account} and e.seq > (select seq from feed_floor) and (e.name = any(${names}) or '*' = any(${names}))
+        and e.name <> all(${except})
+        and not exists (select from feed_positions p where p.account_id = e.account_id and p.seq = e.seq)
+      order by e.seq desc limit ${rawSql(String(mostUnplaced))}) as unplaced`,
 });
+
+/** Whether an event came after the feed ended so. */
+export const isBehind = ({ id, eventId }: Pick<FeedEvent, 'id' | 'eventId'>, { after, unplaced }: FeedEnd): boolean =>
+  BigInt(id) > BigInt(after) && !unplaced.includes(eventId);
 
 /**
  * The events of some names after a place, the oldest first, for who announced that he waits for one: what a reader passed over before it

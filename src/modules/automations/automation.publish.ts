@@ -65,9 +65,14 @@ async function startsOf(ctx: Context, before: AutomationRow, { event, schedule, 
   const isOverdue = running && running.schedule === schedule && running.timezone === timezone;
   const next = schedule ? nextMoment(schedule, timezone ?? ctx.caller.account.timezone, now) : null;
   const nextRunAt = isOverdue ? due : next;
-  const after = event === liveEvent ? {} : { liveAfter: (await ctx.rows(endOfFeed))[0]!.pos };
+  const after = event === liveEvent ? {} : await startAfter(ctx, event);
   // A worker that has taken the automation for its former moment loses it by the new attempt: so the next moment is not done early.
   return { liveEvent: event, ...after, nextRunAt, dueAt: nextRunAt, attempt: before.attempt + 1, leasedUntil: null };
+}
+
+async function startAfter(ctx: Context, event: string | null) {
+  const [end] = await ctx.rows(endOfFeed, { names: event === null ? [] : [event], except: [] });
+  return { liveAfter: end!.after, liveUnplaced: [...end!.unplaced] };
 }
 
 /** What starts runs of an automation that is switched on or off. */

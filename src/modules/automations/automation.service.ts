@@ -41,6 +41,7 @@ const blank = {
   status: 'draft',
   active: false,
   liveAfter: '0',
+  liveUnplaced: [] as string[],
   runCount: 0,
   attempt: 0,
 } as const;

@@ -1,4 +1,4 @@
-import { instant, integer, nullable, type RowOf, text } from '../../kernel/database/kinds.js';
+import { instant, integer, listOf, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import { keptCount, sql } from '../../kernel/database/sql.js';
 import { byText, byTime, modelRow, table } from '../../kernel/tables/index.js';
 import { contains } from '../../kernel/tables/searchPatterns.js';
@@ -9,8 +9,14 @@ const runCount = keptCount(sql`t.account_id`, 'automation_runs', sql`'automation
 const lastTriggered = sql`(select max(r.started_at) from automation_runs r where r.account_id = t.account_id and r.automation_id = t.id)`;
 
 export const automationTable = table({
-  row: modelRow('Automation', Automation, { liveEvent: nullable(text), liveAfter: text, dueAt: nullable(instant), attempt: integer }),
-  withoutEvents: ['liveEvent', 'liveAfter'],
+  row: modelRow('Automation', Automation, {
+    liveEvent: nullable(text),
+    liveAfter: text,
+    liveUnplaced: listOf(uuid),
+    dueAt: nullable(instant),
+    attempt: integer,
+  }),
+  withoutEvents: ['liveEvent', 'liveAfter', 'liveUnplaced'],
   list: AutomationList,
   page: AutomationConnection,
   renamed: { webhookUrl: 'ext_webhook_url' },

@@ -4,7 +4,7 @@ import { integer, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { shown } from '../../kernel/events/feedStore.js';
-import { endOfFeed, eventsAfter } from '../../kernel/events/readers.js';
+import { endOfFeed, eventsAfter, type FeedEnd } from '../../kernel/events/readers.js';
 import { recordExists } from '../../kernel/lists/nodes.js';
 import type { Wait } from './automation.wait.js';
 import { recordIsGone } from './run.end.js';
@@ -19,16 +19,16 @@ import { wayOf } from './run.ways.js';
  * event is missed, and neither ever waits for the other.
  */
 
-/** The place in the feed that a wait begins after, or why it would never end. */
-export async function beginningOf(ctx: Context, run: RunRow, wait: Extract<Wait, { event: string }>): Promise<{ after: string } | string> {
+/** The end of the feed that a wait begins after, or why it would never end. */
+export async function beginningOf(ctx: Context, run: RunRow, wait: Extract<Wait, { event: string }>): Promise<FeedEnd | string> {
   const { event, patience } = wait;
   const way = wayOf(ctx, run, event);
   if (!way && !patience)
     return `${event} is about nothing that the run is about, neither its record nor its contact: without a timeout the wait would never end`;
   // Before the record is looked for: what becomes of it later has a later place.
-  const [{ pos }] = (await ctx.rows(endOfFeed)) as [{ pos: string }];
+  const [end] = await ctx.rows(endOfFeed, { names: [event], except: [] });
   const isGone = way === 'record' && !patience && !(await recordExists(ctx, ctx.app.registry.events.get(event)!.of.type, run.entityId!));
-  return isGone ? recordIsGone(event) : { after: pos };
+  return isGone ? recordIsGone(event) : end!;
 }
 
 const rested = statement({

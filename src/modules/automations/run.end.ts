@@ -17,7 +17,7 @@ type Reason = keyof typeof AutomationRunEnd;
 const over = (
   now: Sql,
 ): Sql => sql`completed_at = ${now}, wait_until = null, wait_event = null, current_node_id = null, wait_step_id = null,
-  waiting_since = null, waiting_after = null, state = null, due_at = null, leased_until = null, updated_at = ${now},
+  waiting_since = null, waiting_after = null, waiting_unplaced = '{}', state = null, due_at = null, leased_until = null, updated_at = ${now},
   duration_ms = greatest(extract(epoch from ${now} - t.started_at) * 1000, 0)`;
 
 const ending = statement({

@@ -168,13 +168,13 @@ export class RunExecutor {
     const waitUntil = endOfWait(wait, now, this.ctx.caller.account.timezone);
     if (waitUntil && waitUntil <= now)
       return this.#log(node, now, { type: 'wait', status: 'completed', output: { ended: 'time' }, next: node.next });
-    const begins = 'event' in wait ? await beginningOf(this.ctx, this.run, wait) : { after: null };
+    const begins = 'event' in wait ? await beginningOf(this.ctx, this.run, wait) : nowhere;
     if (typeof begins === 'string')
       return this.#log(node, now, { type: 'wait', status: 'failed', output: null, next: null, error: begins });
     const waitEvent = 'event' in wait ? wait.event : null;
     this.#log(node, now, { type: 'wait', status: 'waiting', output: { until: waitUntil, event: waitEvent }, next: null });
-    const waiting = { waitUntil, waitEvent, waitingSince: now, waitingAfter: begins.after, state: null };
-    const resting = { status: 'waiting', currentNodeId: node.id, ...waiting, dueAt: waitUntil } as const;
+    const begun = { waitingSince: now, waitingAfter: begins.after, waitingUnplaced: begins.unplaced };
+    const resting = { status: 'waiting', currentNodeId: node.id, waitUntil, waitEvent, ...begun, state: null, dueAt: waitUntil } as const;
     if (waitEvent === null) await this.#keep(resting);
     else await this.#announce({ ...resting, dueAt: now });
     return undefined;
@@ -273,4 +273,6 @@ export class RunExecutor {
   }
 }
 
-const noWait = { waitUntil: null, waitEvent: null, waitingSince: null, waitingAfter: null, state: null };
+/** Of a wait for a moment, which looks for no event. */
+const nowhere = { after: null, unplaced: [] };
+const noWait = { waitUntil: null, waitEvent: null, waitingSince: null, waitingAfter: null, waitingUnplaced: [], state: null };

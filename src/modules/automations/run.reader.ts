@@ -4,7 +4,7 @@ import { bigint, integer, listOf, text, uuid } from '../../kernel/database/kinds
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { FeedEvent } from '../../kernel/events/feedStore.js';
-import { Portion, type ReadEvent } from '../../kernel/events/readers.js';
+import { type FeedEnd, isBehind, Portion, type ReadEvent } from '../../kernel/events/readers.js';
 import type { Evaluation } from '../../kernel/matching/matcher.js';
 import { contactsOf, keptInstead } from '../actions/action.contact.js';
 import { contactAfterEvent } from '../actions/action.service.js';
@@ -20,10 +20,10 @@ import { endWaits, waitedFor } from './run.waits.js';
 const live = statement({
   name: 'automationsOfEvents',
   takes: { events: listOf(text) },
-  row: { id: uuid, name: text, event: text, after: bigint, version: integer },
+  row: { id: uuid, name: text, event: text, after: bigint, unplaced: listOf(uuid), version: integer },
   locks: true,
   text: ({ account, events }) => sql`
-    select a.id, a.name, a.live_event as event, a.live_after as after, a.published_version as version
+    select a.id, a.name, a.live_event as event, a.live_after as after, a.live_unplaced as unplaced, a.published_version as version
     from automations a where a.account_id = ${account} and a.live_event = any(${events}) and a.deleted_at is null order by a.id for no key update of a`,
 });
 
@@ -33,7 +33,7 @@ async function startedBy(ctx: Context, events: string[]): Promise<Automation[]> 
   return Promise.all(automations.map(async (each) => ({ ...each, plan: await planOfVersion(ctx, each.id, each.version) })));
 }
 
-type Automation = { id: string; name: string; event: string; after: string; version: number; plan: Plan };
+type Automation = FeedEnd & { id: string; name: string; event: string; version: number; plan: Plan };
 
 type ContactOf = (event: FeedEvent) => string | null;
 
@@ -71,7 +71,7 @@ async function meantBy(ctx: Context, events: readonly ReadEvent[], automations: 
   for (const [seen, event] of events.entries()) {
     const its: Meant[] = [];
     for (const automation of automations) {
-      if (automation.event !== event.name || BigInt(event.id) <= BigInt(automation.after)) continue;
+      if (automation.event !== event.name || !isBehind(event, automation)) continue;
       if (timer.isDue) await timer.take();
       const { holds, conditions: results } = evaluate(event, automation.plan.conditions);
       if (holds) its.push({ event, automation, results });

@@ -1,5 +1,5 @@
 import type { Cause } from '../../kernel/base/principal.js';
-import { flag, instant, integer, json, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
+import { flag, instant, integer, json, listOf, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import type { Seen } from '../../kernel/matching/matcher.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
@@ -42,6 +42,7 @@ export const automationRunTable = table({
       waitStepId: nullable(uuid),
       waitingSince: nullable(instant),
       waitingAfter: nullable(text),
+      waitingUnplaced: listOf(uuid),
     },
     causes: nullable(json<Cause[]>()),
     tries: integer,

@@ -3,6 +3,7 @@ import { flag, instant, integer, listOf, nullable, type RowOf, text, uuid } from
 import { type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { FeedEvent } from '../../kernel/events/feedStore.js';
+import { isBehind } from '../../kernel/events/readers.js';
 import { contactOf as contactIn, mergedOf } from '../actions/action.contact.js';
 import { contactAfterEvent } from '../actions/action.service.js';
 import { evaluator } from '../actions/action.trigger.js';
@@ -16,7 +17,7 @@ import { ofNew, wayOf } from './run.ways.js';
 /** The contact whom an event is about; none where it is about nobody, or about one who is gone. */
 const contactOf = (event: FeedEvent): string | null => contactAfterEvent(event.name, contactIn(event));
 
-const beginning = { since: nullable(instant), after: nullable(text) };
+const beginning = { since: nullable(instant), after: nullable(text), unplaced: listOf(uuid) };
 const waitingRun = {
   id: uuid,
   automationId: uuid,
@@ -53,7 +54,7 @@ const waiting = statement({
     ), found as materialized (
       select id, coalesce(array_agg(person) filter (where person is not null), '{}') as people from meant group by id)
     select r.id, r.automation_id as "automationId", r.version, r.current_node_id as "nodeId", r.wait_event as event, f.people,
-      r.waiting_since as since, r.waiting_after as after, r.trigger_event as "triggerEvent", r.entity_id as "entityId", r.contact_id as "contactId",
+      r.waiting_since as since, r.waiting_after as after, r.waiting_unplaced as unplaced, r.trigger_event as "triggerEvent", r.entity_id as "entityId", r.contact_id as "contactId",
       r.wait_until is not null as "isPatient"
     from found f join automation_runs r on r.account_id = ${account} and r.id = f.id
     where (r.wait_event = any(${events}) or r.wait_event is not null and r.entity_id = any(${gone})) and r.status = 'waiting'
@@ -79,8 +80,8 @@ export const waitedFor = (account: Sql): Sql => sql`(
  * Whether an event came after a wait began, and was not caused by the run itself. A wait keeps the end of the feed as it began; where an
  * old one has not kept it, the time of the event tells.
  */
-const isAfter = ({ id, createdAt, causes }: FeedEvent, run: RowOf<typeof beginning> & { id: string }): boolean =>
-  causes.at(-1)?.runId !== run.id && (run.after === null ? createdAt >= run.since! : BigInt(id) > BigInt(run.after));
+const isAfter = (event: FeedEvent, { id, since, after, unplaced }: RowOf<typeof beginning> & { id: string }): boolean =>
+  event.causes.at(-1)?.runId !== id && (after === null ? event.createdAt >= since! : isBehind(event, { after, unplaced }));
 
 /** Whether an event is about what a run is about. */
 const concerns = (ctx: Context, event: FeedEvent, run: Waiting): boolean =>

@@ -3,7 +3,7 @@ import { bigint, instant, json, jsonText, listOf, text, uuid } from '../../kerne
 import { commitsUnawaited, type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { FeedEvent } from '../../kernel/events/feedStore.js';
-import { Portion, type ReadEvent } from '../../kernel/events/readers.js';
+import { type FeedEnd, isBehind, Portion, type ReadEvent } from '../../kernel/events/readers.js';
 import { webhookActor } from './webhook.due.js';
 import { bodyOf } from './webhook.queue.js';
 import { type EventsAfter, placeOfName } from './webhook.subscription.js';
@@ -12,24 +12,25 @@ const listening = (account: Sql) => sql`from webhooks w where w.account_id = ${a
 
 const listeners = statement({
   name: 'listeningWebhooks',
-  row: { id: uuid, events: listOf(text), activeAfter: bigint, eventsAfter: json<EventsAfter>() },
+  row: { id: uuid, events: listOf(text), after: bigint, unplaced: listOf(uuid), eventsAfter: json<EventsAfter>() },
   text: ({ account }) => sql`
-    select w.id, w.events, w.active_after as "activeAfter", w.events_after as "eventsAfter" ${listening(account)} order by w.id`,
+    select w.id, w.events, w.active_after as after, w.active_unplaced as unplaced, w.events_after as "eventsAfter" ${listening(account)} order by w.id`,
 });
 
-type Wanting = Pick<FeedEvent, 'id' | 'name'>;
+type Wanting = Pick<FeedEvent, 'id' | 'eventId' | 'name'>;
+type Listener = FeedEnd & { id: string; eventsAfter: EventsAfter };
 
 /** The webhooks that want an event, by its name, and were active and wanted that name when it happened. */
 async function wantedBy(ctx: Context): Promise<(event: Wanting) => string[]> {
-  const byName = new Map<string, { id: string; activeAfter: bigint; eventsAfter: EventsAfter }[]>();
-  for (const { id, events, activeAfter, eventsAfter } of await ctx.rows(listeners)) {
-    const own = { id, activeAfter: BigInt(activeAfter), eventsAfter };
-    for (const name of events.includes('*') ? ['*'] : events) byName.set(name, [...(byName.get(name) ?? []), own]);
+  const byName = new Map<string, Listener[]>();
+  for (const listener of await ctx.rows(listeners)) {
+    const { events } = listener;
+    for (const name of events.includes('*') ? ['*'] : events) byName.set(name, [...(byName.get(name) ?? []), listener]);
   }
-  return ({ id, name }) => {
-    const position = BigInt(id);
+  return (event) => {
+    const { id, name } = event;
     const naming = [...(byName.get(name) ?? []), ...(byName.get('*') ?? [])];
-    return naming.filter((own) => position > own.activeAfter && position > BigInt(placeOfName(own, name))).map((own) => own.id);
+    return naming.filter((own) => isBehind(event, own) && BigInt(id) > BigInt(placeOfName(own, name))).map((own) => own.id);
   };
 }
 

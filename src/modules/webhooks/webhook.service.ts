@@ -3,11 +3,11 @@ import { AppError, check, orNull, unprocessable } from '../../kernel/base/errors
 import { defined } from '../../kernel/base/objects.js';
 import type { Context } from '../../kernel/context/context.js';
 import { newId } from '../../kernel/context/freeIds.js';
-import { bigint, emptyRow, instant, json, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
+import { emptyRow, instant, json, listOf, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/changes.js';
-import { endOfFeed, endOfFeedSql } from '../../kernel/events/readers.js';
+import { endOfFeed, mostUnplaced } from '../../kernel/events/readers.js';
 import { findRow, getRow, listRows } from '../../kernel/lists/list.js';
 import { archived } from '../../kernel/model/removal.js';
 import { inFinalTransaction } from '../../kernel/operations/detached.js';
@@ -39,10 +39,10 @@ export const findWebhook = (ctx: Context, id: string) => findRow<WebhookRow>(ctx
 /** Contract GET /webhooks/manage/{id}: one webhook, or 404. */
 export const getWebhook = (ctx: Context, id: string) => getRow<WebhookRow>(ctx, webhookTable, id);
 
-/** A webhook, what it is sent, and where the feed of the account ends. */
+/** A webhook, and what it is sent. */
 const webhooksToChange = webhookTable.reading(
-  { ...webhookTable.shape, eventsAfter: json<EventsAfter>(), endOfFeed: bigint },
-  sql`${webhookTable.columns}, t.events_after as "eventsAfter", ${endOfFeedSql(sql`t.account_id`)} as "endOfFeed"`,
+  { ...webhookTable.shape, eventsAfter: json<EventsAfter>(), activeUnplaced: listOf(uuid) },
+  sql`${webhookTable.columns}, t.events_after as "eventsAfter", t.active_unplaced as "activeUnplaced"`,
 );
 type WebhookToChange = RowOf<typeof webhooksToChange.shape>;
 
@@ -81,10 +81,12 @@ export async function createWebhook(ctx: Context, input: CreateWebhookInput): Pr
     const {
       secret: _secret,
       activeAfter: _after,
+      activeUnplaced: _unplaced,
       ...webhook
     } = inside.insert('Webhook', {
       ...emptyRow(webhookTable.shape),
-      ...{ ...own, activeAfter: (await inside.rows(endOfFeed))[0]!.pos },
+      ...own,
+      ...(await startAfter(inside, events)),
       secret: sealed(ctx.app, placeOf(id), secret),
     });
     await inside.follow('webhooks');
@@ -119,21 +121,32 @@ export async function applyChange(ctx: Context, before: WebhookToChange, given: 
     ...whole,
     // What came of another address is no news of the webhook.
     ...(changes.url && { failingSince: null, failCount: 0 }),
-    ...positionsAfterChange(before, changes.events && given.events, isBack),
+    ...(await placesAfterChange(ctx, before, changes.events && given.events, isBack)),
   });
   if (given.isActive === false) await cancelDeliveries(ctx, before.id);
   await ctx.emit({ name: 'webhook.updated', record: saved, changes });
   return saved;
 }
 
+/** From where on a webhook is sent events of some names, from now on. */
+async function startAfter(ctx: Context, names: readonly string[]) {
+  const [end] = await ctx.rows(endOfFeed, { names, except: [] });
+  return { activeAfter: end!.after, activeUnplaced: [...end!.unplaced] };
+}
+
 /** From where on a webhook is sent what, after a change. */
-function positionsAfterChange(
-  { endOfFeed: end, ...before }: WebhookToChange,
+async function placesAfterChange(
+  ctx: Context,
+  before: WebhookToChange,
   events: readonly string[] | undefined,
   isBack: boolean | undefined,
 ) {
-  if (isBack) return { activeAfter: end, eventsAfter: {} };
-  return events && { eventsAfter: eventsAfterChange(before, events, end) };
+  if (isBack) return { ...(await startAfter(ctx, events ?? before.events)), eventsAfter: {} };
+  if (!events || before.events.includes('*')) return events && { eventsAfter: eventsAfterChange(before, events, '0') };
+  const [end] = await ctx.rows(endOfFeed, { names: events, except: before.events });
+  // What it wanted all along is from before for good, too.
+  const activeUnplaced = [...end!.unplaced, ...before.activeUnplaced].slice(0, mostUnplaced);
+  return { activeUnplaced, eventsAfter: eventsAfterChange(before, events, end!.after) };
 }
 
 /** Contract DELETE /webhooks/manage/{id}: archived; what waits to be sent is cancelled, what was sent can still be looked at. */

@@ -5,7 +5,7 @@ import { bigint, flag, integer, json, listOf, nullable, type RowOf, text, uuid }
 import { type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { FeedEvent } from '../../kernel/events/feedStore.js';
-import { Portion, type ReadEvent } from '../../kernel/events/readers.js';
+import { isBehind, Portion, type ReadEvent } from '../../kernel/events/readers.js';
 import type { Evaluation } from '../../kernel/matching/matcher.js';
 import { aboutWhom, keptInstead, type Led, leadsOf, ledTo } from '../actions/action.contact.js';
 import { evaluator, isLoop, isTrigger } from '../actions/action.trigger.js';
@@ -17,7 +17,8 @@ const active = {
   id: uuid,
   name: text,
   trigger: json<WorkflowTrigger>(),
-  activatedAfter: bigint,
+  after: bigint,
+  unplaced: listOf(uuid),
   size: integer,
   actions: nullable(json<WorkflowAction[]>()),
 };
@@ -40,7 +41,7 @@ const started = statement({
   locks: true,
   text: ({ account, events, leads }) => sql`
     select (select coalesce(json_agg(a), '[]') from (
-      select w.id, w.name, w.trigger, w.activated_after::text as "activatedAfter", s.size,
+      select w.id, w.name, w.trigger, w.activated_after as after, w.activated_unplaced as unplaced, s.size,
         case when s.size <= ${fewBytes}::int then w.actions end as actions
       from workflows w cross join lateral (select octet_length(w.actions::text) as size) s
       where w.account_id = ${account} and w.trigger_event = any(${events}) and w.is_active and w.deleted_at is null
@@ -118,8 +119,8 @@ async function startedBy(ctx: Context, events: readonly ReadEvent[], workflows: 
   for (const [seen, event] of events.entries()) {
     const its: Begun[] = [];
     for (const workflow of workflows) {
-      const { trigger, activatedAfter } = workflow;
-      if (trigger.event !== event.name || BigInt(event.id) <= BigInt(activatedAfter)) continue;
+      const { trigger } = workflow;
+      if (trigger.event !== event.name || !isBehind(event, workflow)) continue;
       if (timer.isDue) await timer.take();
       const evaluation = evaluate(event, trigger.conditions);
       if (evaluation.holds) its.push({ event, workflow, evaluation });

@@ -82,6 +82,7 @@ const blank = {
   isActive: false,
   status: 'inactive',
   activatedAfter: '0',
+  activatedUnplaced: [] as string[],
   actions: [] as WorkflowAction[],
 } as const;
 
@@ -150,13 +151,19 @@ async function keepActive(ctx: Context, before: WorkflowRow, wanted: WorkflowRow
   const start = begins ? { activatedAt: ctx.now() } : {};
   // What happened before it waited for its event starts nothing, however late that is read.
   const isOther = begins || wanted.trigger.event !== before.triggerEvent;
-  const after = isOther ? { activatedAfter: (await ctx.rows(endOfFeed))[0]!.pos } : {};
+  const after = isOther ? await startAfter(ctx, wanted.trigger.event) : {};
   return keep(ctx, before, { ...wanted, ...start, ...after, isActive: true });
 }
 
+async function startAfter(ctx: Context, event: string) {
+  const [end] = await ctx.rows(endOfFeed, { names: [event], except: [] });
+  return { activatedAfter: end!.after, activatedUnplaced: end!.unplaced };
+}
+
 async function keep(ctx: Context, before: WorkflowRow, given: WorkflowRow): Promise<WorkflowRow> {
-  const { name, description, trigger, actions, isActive, activatedAt, activatedAfter } = given;
-  const values = { name, description, trigger, actions, isActive, activatedAt, activatedAfter, status: statusOf(isActive) };
+  const { name, description, trigger, actions, isActive, activatedAt, activatedAfter, activatedUnplaced } = given;
+  const start = { activatedAt, activatedAfter, activatedUnplaced: [...activatedUnplaced] };
+  const values = { name, description, trigger, actions, isActive, ...start, status: statusOf(isActive) };
   const wanted: WorkflowRow = { ...before, ...values, triggerEvent: trigger?.event ?? null };
   const changes: Changes = changesBetween(before, wanted, tracked);
   if (Object.keys(changes).length === 0) return before;

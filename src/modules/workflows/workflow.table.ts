@@ -1,5 +1,5 @@
 import type { Cause } from '../../kernel/base/principal.js';
-import { instant, integer, json, nullable, type RowOf, text } from '../../kernel/database/kinds.js';
+import { instant, integer, json, listOf, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import { keptCount, sql } from '../../kernel/database/sql.js';
 import type { Changes } from '../../kernel/events/changes.js';
 import type { Seen } from '../../kernel/matching/matcher.js';
@@ -10,7 +10,7 @@ import { WorkflowRun, WorkflowRunConnection, WorkflowRunList } from './run.model
 import { Workflow, WorkflowConnection, WorkflowList } from './workflow.model.js';
 
 export const workflowTable = table({
-  row: modelRow('Workflow', Workflow, { triggerEvent: nullable(text), activatedAfter: text }),
+  row: modelRow('Workflow', Workflow, { triggerEvent: nullable(text), activatedAfter: text, activatedUnplaced: listOf(uuid) }),
   list: WorkflowList,
   page: WorkflowConnection,
   computed: {
