@@ -58,6 +58,21 @@ describe('a CSV file of another program', () => {
   });
 });
 
+describe('a column that is called as a field', () => {
+  it('is that field’s, whatever column before it has another word for the field', async () => {
+    const { mapping } = await made({ csv: 'Title,First Name,Job Title,E-mail Address\nMr.,Ada,Engineer,ada@x.example\n' });
+    expect(mapping).toEqual({ 'First Name': 'firstName', 'Job Title': 'jobTitle', 'E-mail Address': 'email' });
+    const numbers = { Mobile: '+14155550100', Phone: '+14155550101' };
+    const others = { Account: 'Old', Company: 'New', Address: 'a', addressline1: 'b', addressLine1: 'c' };
+    const [contact] = await contactsOf(await imported({ rows: [{ firstName: 'Ada', ...numbers, ...others }] }));
+    expect(contact).toMatchObject({ firstName: 'Ada', phone: numbers.Phone, company: 'New', addressLine1: 'c' });
+  });
+
+  it('leaves the field to the first of several other words where there is none', async () => {
+    expect((await made({ csv: 'firstName,Cell,Mobile\nAda,1,2\n' })).mapping).toEqual({ firstName: 'firstName', Cell: 'phone' });
+  });
+});
+
 describe('a row in error', () => {
   it('has a message that ends with a whole character, however long it would be', async () => {
     const other = await api.seed.account();

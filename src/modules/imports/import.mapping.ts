@@ -48,29 +48,28 @@ const others: Record<string, string[]> = {
   tags: ['labels', 'tag'],
 };
 
-const byName = new Map([
-  ...Object.entries(others).flatMap(([field, names]) => names.map((name) => [name, field] as const)),
-  ...[...texts, ...flags, 'tags', 'customFields'].map((field) => [bare(field), field] as const),
-]);
+const byOwnName = new Map([...texts, ...flags, 'tags', 'customFields'].map((field) => [bare(field), field] as const));
+const byOtherName = new Map(Object.entries(others).flatMap(([field, names]) => names.map((name) => [name, field] as const)));
 
 /** More characters than the name of any field, or its label, has. */
 const longestName = 200;
 
-/** Each column by its name, the first of several for one field. */
+/** Each column by its name: of several for one field the one that is called most like it, of such the first. */
 function guessed(columns: string[], definitions: Definition[]): Mapping {
   // Whoever makes a file sees the labels; a key is the field's own name.
   const named = (name: 'label' | 'fieldKey') => definitions.map((one) => [bare(one[name]), `${custom}${one.fieldKey}`] as const);
-  const own = new Map([...named('label'), ...named('fieldKey')]);
+  const byCustomField = new Map([...named('label'), ...named('fieldKey')]);
+  const names = columns.filter(({ length }) => length <= longestName).map((column) => ({ column, name: bare(column) }));
+  const fields = new Map<string, string>();
   const taken = new Set<string>();
-  const pairs = columns.flatMap((column): [string, string][] => {
-    if (column.length > longestName) return [];
-    const name = bare(column);
-    const field = isField(column) ? column : (byName.get(name) ?? own.get(name));
-    if (!field || taken.has(field)) return [];
+  const take = (column: string, field: string | undefined) => {
+    if (!field || fields.has(column) || taken.has(field)) return;
     taken.add(field);
-    return [[column, field]];
-  });
-  return Object.fromEntries(pairs);
+    fields.set(column, field);
+  };
+  for (const { column } of names) take(column, isField(column) ? column : undefined);
+  for (const known of [byOwnName, byOtherName, byCustomField]) for (const { column, name } of names) take(column, known.get(name));
+  return Object.fromEntries(names.flatMap(({ column }) => (fields.has(column) ? [[column, fields.get(column)!]] : [])));
 }
 
 /** The field of each column: as it is told, else as the columns are called. 400 naming what leads nowhere. */
