@@ -68,6 +68,18 @@ describe('a column that is called as a field', () => {
     expect(contact).toMatchObject({ firstName: 'Ada', phone: numbers.Phone, company: 'New', addressLine1: 'c' });
   });
 
+  it('is a custom field’s before it is another word for a field', async () => {
+    const other = await api.seed.account();
+    for (const [fieldKey, label] of [['mobile', 'Mobile'], ['rank', 'Position']]) // biome-ignore format: one line
+      dataOf(await other.owner.post('/custom-fields', { entityType: 'contact', fieldKey, label, fieldType: 'text' }));
+    const row = { firstName: 'Ada', Title: 'Countess', Position: 'first', mobile: '+14155550101' };
+    for (const more of [{}, { phone: '+14155550100' }]) {
+      const import_ = await imported({ rows: [{ ...row, ...more }] }, other.owner);
+      const [contact] = await contactsOf(import_, other.owner);
+      expect(contact).toMatchObject({ phone: null, ...more, jobTitle: 'Countess', customFields: { mobile: row.mobile, rank: 'first' } });
+    }
+  });
+
   it('leaves the field to the first of several other words where there is none', async () => {
     expect((await made({ csv: 'firstName,Cell,Mobile\nAda,1,2\n' })).mapping).toEqual({ firstName: 'firstName', Cell: 'phone' });
   });

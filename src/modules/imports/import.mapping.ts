@@ -68,7 +68,8 @@ function guessed(columns: string[], definitions: Definition[]): Mapping {
     fields.set(column, field);
   };
   for (const { column } of names) take(column, isField(column) ? column : undefined);
-  for (const known of [byOwnName, byOtherName, byCustomField]) for (const { column, name } of names) take(column, known.get(name));
+  // A name that the workspace gave stands before what a column may mean.
+  for (const known of [byOwnName, byCustomField, byOtherName]) for (const { column, name } of names) take(column, known.get(name));
   return Object.fromEntries(names.flatMap(({ column }) => (fields.has(column) ? [[column, fields.get(column)!]] : [])));
 }
 
