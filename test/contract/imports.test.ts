@@ -112,6 +112,19 @@ describe('a CSV file', () => {
     ]);
   });
 
+  it('may have numbered columns of the same name before, and loses no cell of them', async () => {
+    const csv = 'firstName,Note,Note (2),Note,Note\nAda,a,b,c,d\nBea,e,f,,\n';
+    const mapping = { firstName: 'firstName', Note: 'city', 'Note (2)': 'state', 'Note (3)': 'zip', 'Note (4)': 'source' };
+    const { preview } = await made({ csv, mapping });
+    expect(preview.map((row: Loose) => row.fields)).toEqual([
+      { firstName: 'Ada', city: 'a', state: 'b', zip: 'c', source: 'd' },
+      { firstName: 'Bea', city: 'e', state: 'f' },
+    ]);
+    const ahead = { firstName: 'firstName', Note: 'city', 'Note (3)': 'state', 'Note (2)': 'zip' };
+    const [row] = (await made({ csv: 'firstName,Note,Note,Note (2)\nAda,a,b,c\n', mapping: ahead })).preview;
+    expect(row.fields).toEqual({ firstName: 'Ada', city: 'a', state: 'b', zip: 'c' });
+  });
+
   it('that was exported comes back as it was, cells that look like formulas included', async () => {
     const source = await api.seed.account();
     const fields = {

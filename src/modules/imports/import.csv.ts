@@ -105,11 +105,14 @@ async function eachLine(csv: string, take: (cells: string[]) => void): Promise<v
 
 /** Every column has a name of its own: what has none is numbered, what comes twice is counted. */
 function columnsOf(header: string[]): string[] {
-  const seen = new Map<string, number>();
-  return header.map((cell, i) => {
-    const name = cell.trim() || `Column ${i + 1}`;
-    const nth = (seen.get(name) ?? 0) + 1;
-    seen.set(name, nth);
+  const names = header.map((cell, i) => cell.trim() || `Column ${i + 1}`);
+  const known = new Set(names);
+  const counted = new Map<string, number>();
+  return names.map((name) => {
+    let nth = (counted.get(name) ?? 0) + 1;
+    // Whoever made the file may have counted before, and called another column so.
+    while (nth > 1 && known.has(`${name} (${nth})`)) nth++;
+    counted.set(name, nth);
     return nth === 1 ? name : `${name} (${nth})`;
   });
 }
