@@ -3,6 +3,10 @@ import { seal, signatures, unseal } from '../../kernel/base/crypto.js';
 import { badRequest, check, found, invalidField, unauthenticated } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import type { SealedColumn } from '../../kernel/context/registry.js';
+import { listOf, text } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
+import { changesBetween } from '../../kernel/events/changes.js';
 import { inFinalTransaction } from '../../kernel/operations/detached.js';
 import { checkGuess, isPasswordOf } from './auth.guesses.js';
 import { callersChanged } from './auth.identify.js';
@@ -18,6 +22,7 @@ import {
   type MfaVerifyInput,
   type RecoveryCodes,
 } from './auth.model.js';
+import { tellWorkspace } from './auth.service.js';
 import { callingUser, dropMfa, enter, holdPassword, placesOf, revokeSessions } from './auth.session.js';
 import { findToken, useToken } from './auth.tokens.js';
 
@@ -131,18 +136,33 @@ export async function disableMfa(ctx: Context, { password }: MfaDisableInput) {
 
 const byAccount = (ctx: Context) => ({ where: { id: ctx.caller.account.id }, select: { mfaRoles: true } });
 
-const policyOf = ({ mfaRoles }: { mfaRoles: string[] }): MfaPolicy => ({ roles: mfaRoles as MfaPolicy['roles'] });
+const policyOf = ({ mfaRoles }: { mfaRoles: readonly string[] }): MfaPolicy => ({ roles: mfaRoles as MfaPolicy['roles'] });
 
 /** GET /auth/mfa/policy. */
 export async function mfaPolicy(ctx: Context): Promise<MfaPolicy> {
   return policyOf(found(await ctx.global.account.findUnique(byAccount(ctx)), 'Account'));
 }
 
-/** PATCH /auth/mfa/policy: sessions of the roles that have no second factor yet can only set it up, within a second. */
+const lockMfaRoles = statement({
+  name: 'lockMfaRoles',
+  row: { mfaRoles: listOf(text) },
+  locks: true,
+  text: ({ account }) => sql`select a.mfa_roles as "mfaRoles" from accounts a where a.id = ${account} for no key update`,
+});
+
+/**
+ * PATCH /auth/mfa/policy: sessions of the roles that have no second factor yet can only set it up, within a second. What changes is told as
+ * `workspace.updated`, with `mfaRoles`.
+ */
 export async function updateMfaPolicy(ctx: Context, { roles }: MfaPolicyInput): Promise<MfaPolicy> {
-  const account = await ctx.global.account.update({ ...byAccount(ctx), data: { mfaRoles: roles } });
+  const [before] = await ctx.rows(lockMfaRoles);
+  const after = { mfaRoles: roles };
+  const changes = changesBetween(before!, after, ['mfaRoles']);
+  if (Object.keys(changes).length === 0) return policyOf(before!);
+  await ctx.global.account.update({ ...byAccount(ctx), data: after });
+  await tellWorkspace(ctx, changes);
   callersChanged(ctx);
-  return policyOf(account);
+  return policyOf(after);
 }
 
 /** POST /auth/mfa/verify: the second step of a login. 401 on a wrong code; a token stands five tries and five minutes. */
