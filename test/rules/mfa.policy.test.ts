@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Account, dataOf, server, type TestServer, toldIn } from '../support/index.js';
+import { type Account, dataOf, expectRefusal, server, type TestServer, toldIn } from '../support/index.js';
 
 let api: TestServer;
 let acme: Account;
@@ -24,6 +24,16 @@ describe('PATCH /auth/mfa/policy', () => {
       const again = await toldIn(acme, async () => expect(dataOf(await demand({ roles: to })).roles).toEqual(to));
       expect(again).toMatchObject({ events: [], entries: [] });
     }
+  });
+
+  it('changes nothing where it says nothing', async () => {
+    dataOf(await demand({ roles: ['admin'] }));
+    const told = await toldIn(acme, async () => {
+      expect(dataOf(await demand({}))).toEqual({ roles: ['admin'] });
+      expectRefusal(await demand({ roles: null }), 400, 'roles');
+    });
+    expect(told).toMatchObject({ events: [], entries: [] });
+    dataOf(await demand({ roles: [] }));
   });
 
   it('is told of each of several changes at once', async () => {

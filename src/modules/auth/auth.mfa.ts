@@ -156,10 +156,10 @@ const lockMfaRoles = statement({
  */
 export async function updateMfaPolicy(ctx: Context, { roles }: MfaPolicyInput): Promise<MfaPolicy> {
   const [before] = await ctx.rows(lockMfaRoles);
-  const after = { mfaRoles: roles };
+  const after = { mfaRoles: roles ?? before!.mfaRoles };
   const changes = changesBetween(before!, after, ['mfaRoles']);
   if (Object.keys(changes).length === 0) return policyOf(before!);
-  await ctx.global.account.update({ ...byAccount(ctx), data: after });
+  await ctx.global.account.update({ ...byAccount(ctx), data: { mfaRoles: roles } });
   await tellWorkspace(ctx, changes);
   callersChanged(ctx);
   return policyOf(after);

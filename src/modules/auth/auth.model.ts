@@ -1,4 +1,4 @@
-import { Anything, Email, Entity, Flag, Input, Nested, OneOf, Ref, Secret, SomeOf, Text, Texts } from '../../kernel/model/fields.js';
+import { Anything, Edit, Email, Entity, Flag, Input, Nested, OneOf, Ref, Secret, SomeOf, Text, Texts } from '../../kernel/model/fields.js';
 import { OfCaller, OfLogin, RestName } from '../../kernel/model/recordMarks.js';
 import { Role, User, Workspace } from './auth.member.model.js';
 
@@ -154,11 +154,11 @@ export class MfaVerifyInput {
 
 @Entity('Which roles must have a second factor')
 export class MfaPolicy {
-  @SomeOf(Role, 'The roles; a session of one without a second factor can do nothing but set it up', { required: true })
+  @SomeOf(Role, 'The roles; a session of one without a second factor can do nothing but set it up. An empty list asks nobody', {
+    required: true,
+  })
   roles: (keyof typeof Role)[];
 }
 
-@Input('Which roles are to have a second factor')
-export class MfaPolicyInput {
-  @SomeOf(Role, 'The roles; an empty list asks nobody', { required: true }) roles: (keyof typeof Role)[];
-}
+@Input('Which roles are to have a second factor: absent keeps')
+export class MfaPolicyInput extends Edit(MfaPolicy) {}
