@@ -179,6 +179,16 @@ describe('PATCH and DELETE /smart-lists/{id}', () => {
   });
 });
 
+describe('PATCH /smart-lists/{id}', () => {
+  it('refuses a direction without a sort, as a creation does, also where it takes the sort away', async () => {
+    const { id } = await made({ sort: 'firstName', order: 'desc' });
+    const patch = (body: object) => acme.owner.patch(`/smart-lists/${id}`, body);
+    await expectNothingWritten(api, async () => expectRefusal(await patch({ sort: null, order: 'asc' }), 400, 'order'));
+    expect(dataOf(await patch({ sort: null, order: null }))).toMatchObject({ sort: null, order: null });
+    await expectNothingWritten(api, async () => expectRefusal(await patch({ order: 'asc' }), 400, 'order'));
+  });
+});
+
 describe('a private list that refers to a custom field', () => {
   it('counts, and its name is told to its owner alone', async () => {
     const body = { entityType: 'contact', fieldKey: 'grade', label: 'Grade', fieldType: 'text' };

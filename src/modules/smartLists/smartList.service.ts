@@ -87,7 +87,8 @@ export async function createSmartList(ctx: Context, { entity, ...input }: Create
 /** PATCH /smart-lists/{id}: absent keeps; the filter is replaced as a whole. */
 export async function updateSmartList(ctx: Context, id: string, input: UpdateSmartListInput): Promise<SmartList> {
   const before = await lockSmartList(ctx, id);
-  const given = defined(input.sort === null ? { ...input, order: null } : input);
+  // Who takes the sort away takes its direction along, unless they name one.
+  const given = defined(input.sort === null && input.order === undefined ? { ...input, order: null } : input);
   const after = { ...before, ...given };
   checkList(ctx, after);
   const changes = changesBetween(before, after, Object.keys(given));
