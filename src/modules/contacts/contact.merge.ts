@@ -71,20 +71,21 @@ const saysNothing = (value: unknown): boolean =>
     ? value.trim() === ''
     : value === null || (typeof value === 'object' && Object.values(value).every(saysNothing));
 
-/** What is said of a contact: nothing by null and "", nor by members of an object that are so. */
+/** What is said of a contact: nothing by null, "" and an empty list, nor by members of an object that are so. */
 function saidOf(input: object): Record<string, unknown> {
   const said: Record<string, unknown> = {};
   for (const [field, value] of Object.entries(input)) {
     const isObject = field === 'attribution' || field === 'customFields';
     const given = isObject && value ? Object.fromEntries(Object.entries(value).filter(([, member]) => !saysNothing(member))) : value;
-    if (given !== null && !(isObject && Object.keys(given).length === 0)) said[field] = given;
+    const isEmpty = given === null || ((isObject || Array.isArray(given)) && Object.keys(given).length === 0);
+    if (!isEmpty) said[field] = given;
   }
   return said;
 }
 
 /**
- * Contract POST /contact: updates the contact of this e-mail address, else of this phone number, else makes one. As when one is made, null
- * and "" say nothing: who knows less of somebody takes nothing away.
+ * Contract POST /contact: updates the contact of this e-mail address, else of this phone number, else makes one. As when one is made, null,
+ * "" and an empty list say nothing: who knows less of somebody takes nothing away.
  */
 export async function upsertContact(ctx: Context, input: CreateContactInput): Promise<UpsertResult> {
   check(input.email || input.phone || input.firstName || input.lastName, () =>
