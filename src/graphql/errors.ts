@@ -2,6 +2,7 @@ import { type ExecutionResult, GraphQLError, type GraphQLFormattedError } from '
 import { extensionsOf } from '../http/errors.js';
 import { AppError } from '../kernel/base/errors.js';
 import { type Context, inLog } from '../kernel/context/context.js';
+import { logRefusal } from '../kernel/context/lacks.js';
 import { causeOf } from '../kernel/operations/operation.js';
 
 /** An error of ours as GraphQL prints it: `extensions` carry code, status, field, details, requestId. */
@@ -12,12 +13,13 @@ export function toGraphQLError(error: AppError, requestId: string, at?: Pick<Gra
 /** The most errors that are told of one result: one fault in each of a thousand records is told by fewer. */
 const most = 100;
 
-/** The printable errors of a result; what is a fault of ours is logged and masked. */
+/** The printable errors of a result; what is a fault of ours is logged and masked; why something is unavailable is told to the log. */
 export function printErrors(result: ExecutionResult, ctx: Context): ExecutionResult {
   if (!result.errors?.length) return result;
   const errors = result.errors.slice(0, most).map((error) => {
     const cause = causeOf(error);
-    if (!cause) ctx.app.log.error({ err: error.originalError ?? error, ...inLog(ctx.request) }, 'unhandled error in a resolver');
+    if (cause) logRefusal(ctx.app, cause, ctx.request);
+    else ctx.app.log.error({ err: error.originalError ?? error, ...inLog(ctx.request) }, 'unhandled error in a resolver');
     return toGraphQLError(cause ?? new AppError('internal_error', 'Internal server error'), ctx.request.id, error);
   });
   return { ...result, errors };

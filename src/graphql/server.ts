@@ -16,6 +16,7 @@ import { AppError, badRequest } from '../kernel/base/errors.js';
 import { answerSize, Printed, printJson } from '../kernel/base/jsonText.js';
 import { ownPlaceIn, stateOf } from '../kernel/base/trace.js';
 import { type Context, inLog } from '../kernel/context/context.js';
+import { logRefusal } from '../kernel/context/lacks.js';
 import { fromDatabase } from '../kernel/database/errors.js';
 import { type Operation, run } from '../kernel/operations/operation.js';
 import type { Documents } from './documents.js';
@@ -199,8 +200,11 @@ async function subscribed({ subscribe, subscribesOnly }: GraphQLContext, request
 }
 
 export function refusalOf(error: unknown, ctx: Context): AppError {
-  const known = error instanceof AppError ? error : fromDatabase(error);
-  if (known) return known;
+  const known = fromDatabase(error);
+  if (known) {
+    logRefusal(ctx.app, known, ctx.request);
+    return known;
+  }
   // What the library itself finds wrong with a document or its variables: nothing of ours was called.
   if (error instanceof GraphQLError && !error.originalError) return badRequest(error.message);
   ctx.app.log.error({ err: error, ...inLog(ctx.request) }, 'unhandled error in an operation');

@@ -6,6 +6,7 @@ import { AppError, badRequest, notFound, tooLarge, unavailable } from '../kernel
 import { ownPlaceIn, stateOf } from '../kernel/base/trace.js';
 import type { App, Principal, RequestInfo } from '../kernel/context/context.js';
 import { Context, inLog } from '../kernel/context/context.js';
+import { logRefusal } from '../kernel/context/lacks.js';
 import { fromDatabase } from '../kernel/database/errors.js';
 import { errorPage } from '../kernel/module/page.js';
 import { isTrustedProxy, withoutPort } from './address.js';
@@ -187,7 +188,8 @@ function asAppError(error: unknown, bodyLimit: number): AppError | undefined {
 
 function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply) {
   const known = asAppError(error, request.routeOptions.bodyLimit);
-  if (!known) request.ctx.app.log.error({ err: error, ...inLog(request.ctx.request) }, 'unhandled error');
+  if (known) logRefusal(request.ctx.app, known, request.ctx.request);
+  else request.ctx.app.log.error({ err: error, ...inLog(request.ctx.request) }, 'unhandled error');
   if (known instanceof RateLimited) request.gate.show(known.spent);
   const answer = known ?? new AppError('internal_error', 'Internal server error');
   if (answer.retryAfter !== undefined) reply.header('Retry-After', String(answer.retryAfter));

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { Prisma } from '../../src/generated/prisma/client.js';
 import { AppError, invalid, statusOf } from '../../src/kernel/base/errors.js';
-import { fromDatabase, isRetryable, mayRetry, pauseBefore } from '../../src/kernel/database/errors.js';
+import { fromDatabase, isRetryable, kindOfFault, mayRetry, pauseBefore } from '../../src/kernel/database/errors.js';
 import { inClientNames } from '../../src/rest/errors.js';
 import { freePort } from '../support/simulators.js';
 
@@ -63,6 +63,13 @@ describe('an error of the database', () => {
     const [error] = (await once(line, 'error').catch((thrown: unknown) => [thrown])) as [Error];
     expect([error.name, error.message]).toEqual(['AggregateError', '']);
     expect(told(error)).toEqual(['unavailable', 503, undefined]);
+  });
+
+  it('is the cause of what is unavailable, for the log, which tells its kinds apart by their codes', () => {
+    const full = fault('P2039', { originalCode: '53100' });
+    expect(fromDatabase(full)?.cause).toBe(full);
+    const others = [fault('P2024'), Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }), new Error('timeout exceeded')];
+    expect([full, ...others].map(kindOfFault)).toEqual(['53100', 'P2024', 'ECONNREFUSED', 'timeout exceeded']);
   });
 
   it('that may pass is tried again: a conflict of transactions, and nothing else', () => {

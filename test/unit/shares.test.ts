@@ -82,3 +82,16 @@ describe('shares', () => {
     expect(await afterFailure(new Shares(1, { isOutage, patience: 20 }), 'not found')).toEqual({ status: 'fulfilled', value: 1 });
   });
 });
+
+describe('a turn that did not come', () => {
+  it('says for the log, and not to the caller, what it was for', async () => {
+    const shares = new Shares(1, { patience: 20, of: 'reads' });
+    const { run, end } = works(shares);
+    const first = run('a1');
+    const refusal = (await run('a2').catch((error: unknown) => error)) as Error;
+    expect(refusal.message).toBe('The service is temporarily unavailable');
+    expect(refusal.cause).toEqual(new Error('no turn for reads came in time'));
+    await end('a1');
+    expect(await first).toBe('a1');
+  });
+});

@@ -102,6 +102,8 @@ interface Extras {
   retryAfter?: number;
   /** More members of the body, where the contract shows some (a template's uses, an impact's counts). */
   more?: More;
+  /** What was behind it, for the log alone: no caller sees it. */
+  cause?: unknown;
 }
 
 /** An error that carries its own code and status. REST and GraphQL print it, and nothing else decides a status. */
@@ -114,9 +116,9 @@ export class AppError extends Error {
   constructor(
     readonly code: ErrorCode,
     message: string,
-    extras: Extras = {},
+    { cause, ...extras }: Extras = {},
   ) {
-    super(message);
+    super(message, cause === undefined ? undefined : { cause });
     this.status = statusOf[code];
     Object.assign(this, extras);
   }
@@ -157,8 +159,9 @@ export const taken = (field: string, message = 'is taken already') => conflict(f
 export const paymentRequired = (message: string) => new AppError('payment_required', message);
 export const tooLarge = (field: string, message: string) =>
   new AppError('payload_too_large', `${field} ${message}`, { details: [{ field, code: 'too_large', message }] });
-export const unavailable = (message = 'The service is temporarily unavailable', retryAfter = 1) =>
-  new AppError('unavailable', message, { retryAfter });
+/** 503: nothing is wrong with the request. `retryAfter` is in seconds; the log tells the `cause`, the caller never hears of it. */
+export const unavailable = (message = 'The service is temporarily unavailable', retryAfter = 1, cause?: unknown) =>
+  new AppError('unavailable', message, { retryAfter, cause });
 
 /** Throws `otherwise()` unless `condition` holds: the first lines of a service function. */
 export function check(condition: unknown, otherwise: () => AppError): asserts condition {

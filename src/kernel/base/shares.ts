@@ -22,6 +22,8 @@ export interface SharesOptions {
   patience?: number;
   /** In how many seconds those who were refused may come back; one by default. */
   retryAfter?: number;
+  /** What the turns are for, as the log calls it. */
+  of?: string;
 }
 
 interface Line {
@@ -88,7 +90,8 @@ export class Shares {
         },
         refuse: () => {
           gone();
-          refuse(unavailable(undefined, this.options.retryAfter));
+          const { retryAfter, of = 'work' } = this.options;
+          refuse(unavailable(undefined, retryAfter, new Error(`no turn for ${of} came in time`)));
         },
       };
       const late = setTimeout(one.refuse, this.#patience);

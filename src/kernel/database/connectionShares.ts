@@ -14,6 +14,10 @@ const isOutage = (error: unknown) => !isRetryable(error) && fromDatabase(error)?
 
 /** The shares of pools of so many connections each; nobody waits where there is no pool. */
 export function sharesOf(connections: number): ConnectionShares {
-  const most = (count: number) => new Shares(Math.max(2, Math.floor(count)), { isOutage });
-  return { planned: most(connections - 2), reads: most(connections / 2 - 1), transactions: most(connections / 2) };
+  const most = (of: string, count: number) => new Shares(Math.max(2, Math.floor(count)), { isOutage, of });
+  return {
+    planned: most('planned statements', connections - 2),
+    reads: most('reads', connections / 2 - 1),
+    transactions: most('transactions', connections / 2),
+  };
 }

@@ -105,14 +105,26 @@ export const wasRefused = (error: unknown): boolean => /^(22|23|40|42|54|55|P0)/
  */
 export const leftNothing = (error: unknown): boolean => wasRefused(error) || /^(53[12]|57014|XX)/.test(sqlStateOf(error));
 
-/** What a database error means to the caller; undefined when it is a fault of ours. Never the database's own words. */
+/** By what the log tells faults of the database apart: the SQLSTATE, else the code of Prisma or of the system, else the message. */
+export const kindOfFault = (error: unknown): string => {
+  if (!isNativeError(error)) return String(error);
+  return sqlStateOf(error) || ('code' in error ? String(error.code) : error.message);
+};
+
+/** Nothing is wrong with the request, and nobody but the log is told what is. */
+const lack = (cause: unknown) => unavailable(undefined, undefined, cause);
+
+/**
+ * What a database error means to the caller; undefined when it is a fault of ours. Never the database's own words: what is unavailable
+ * has the error as its cause, for the log.
+ */
 export function fromDatabase(error: unknown): AppError | undefined {
   if (error instanceof AppError) return error;
   // Before the rest: the code of a broken pipe looks like one of the database's.
-  if (isLost(error)) return unavailable();
+  if (isLost(error)) return lack(error);
   const fault = faultOf(error);
   if (fault) return known(error as Error, fault);
-  return isNativeError(error) && lost.test(error.message) ? unavailable() : undefined;
+  return isNativeError(error) && lost.test(error.message) ? lack(error) : undefined;
 }
 
 function known(error: Error, fault: DriverFault): AppError | undefined {
@@ -123,7 +135,7 @@ function known(error: Error, fault: DriverFault): AppError | undefined {
   if (state === '23P01') return meaningOf(fault, error) ?? new AppError('conflict', 'Another record is in the way');
   if (code === 'P2020' || code === 'P2007' || state.startsWith('22')) return badRequest('A value is out of range or malformed');
   if (state === '54000') return badRequest('A value is too large');
-  if (isRetryable(error)) return unavailable();
-  if (notNow.has(code) || lostKinds.has(fault.kind ?? '') || lostStates.test(state)) return unavailable();
-  return lost.test(error.message) ? unavailable() : undefined;
+  if (isRetryable(error)) return lack(error);
+  if (notNow.has(code) || lostKinds.has(fault.kind ?? '') || lostStates.test(state)) return lack(error);
+  return lost.test(error.message) ? lack(error) : undefined;
 }

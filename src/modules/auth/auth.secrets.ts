@@ -11,7 +11,7 @@ const mostAtOnce = 4;
 /** Each try spends one of the few that an address has: who is refused comes back when the flood may be over. */
 const retryAfter = 30;
 /** One core is left to all else: a hash takes one for some 30 ms, and a flood of logins must not take the machine. */
-const turns = new Shares(Math.max(1, Math.min(mostAtOnce, availableParallelism() - 1)), { retryAfter });
+const turns = new Shares(Math.max(1, Math.min(mostAtOnce, availableParallelism() - 1)), { retryAfter, of: 'hashes of passwords' });
 const inTurn = <T>(work: () => Promise<T>): Promise<T> => turns.run('hash', work);
 
 /** argon2id of a password. Throws 503 where so many are hashed that it would wait for more than five seconds. */

@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type KeyClient, server, type TestServer } from '../support/index.js';
+import { eventually } from '../support/live.js';
+
+let api: TestServer;
+let key: KeyClient;
+beforeAll(async () => {
+  api = await server();
+  key = await (await api.seed.account()).key();
+  // A tag that is called as an SQLSTATE meets it.
+  await api.app.database.execute(`
+    create function lack() returns trigger language plpgsql as $$
+    begin
+      if new.name ~ '^[0-9A-Z]{5}$' then raise exception 'lacking' using errcode = new.name; end if;
+      return new;
+    end $$;
+    create trigger lack before insert on tags for each row execute function lack();`);
+});
+afterAll(() => api.close());
+
+const linesOf = (code: string) => api.logs.map((line) => JSON.parse(line)).filter((line) => line.code === code);
+
+describe('a request that the database cannot serve now', () => {
+  it('leaves a line in the log: why, and the id that its caller was told', async () => {
+    const { status, body } = await key.post('/tags', { name: '53100' });
+    expect([status, body.code]).toEqual([503, 'unavailable']);
+    expect(linesOf('53100')).toMatchObject([{ level: 40, msg: 'a request was answered with 503', requestId: body.requestId }]);
+    expect(linesOf('53100')[0].err.message).toContain('lacking');
+  });
+
+  it('leaves one by GraphQL as well', async () => {
+    const { errors } = await key.gql('mutation { createTag(input: { name: "57014" }) { id } }');
+    expect(errors).toMatchObject([{ extensions: { code: 'unavailable' } }]);
+    expect(linesOf('57014')).toMatchObject([{ level: 40, requestId: errors![0].extensions.requestId }]);
+  });
+
+  it('leaves a line a second at most of each kind, which tells how many were left out', async () => {
+    const begun = performance.now();
+    const replies = await Promise.all(Array.from({ length: 40 }, () => key.post('/tags', { name: '53200' })));
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([503]));
+    const told = () => linesOf('53200').reduce((sum, { leftOut = 0 }) => sum + 1 + leftOut, 0);
+    await eventually(() => told() === 40);
+    expect(linesOf('53200').length).toBeLessThanOrEqual(1 + Math.ceil((performance.now() - begun) / 1000));
+    const ids = new Set(replies.map(({ body }) => body.requestId));
+    expect(linesOf('53200').filter(({ requestId }) => !ids.has(requestId))).toEqual([]);
+    // Another kind waits for none of them.
+    await key.post('/tags', { name: '53400' });
+    expect(linesOf('53400')).toHaveLength(1);
+  });
+
+  it('leaves none where the request itself is at fault', async () => {
+    expect((await key.post('/tags', { name: '22003' })).status).toBe(400);
+    expect(linesOf('22003')).toEqual([]);
+  });
+});
