@@ -5,7 +5,7 @@ const kept = 1000;
 const patience = 2000;
 
 /**
- * Whether the server can do its work: it is not stopping, and its database answers and has the schema of this version.
+ * Whether the server can do its work: it is not stopping, and its database answers, has the schema of this version and takes writes.
  * Looked up at most once a second, however often it is asked.
  */
 export function readiness(app: App): () => Promise<boolean> {
@@ -26,6 +26,9 @@ async function answers({ database }: App): Promise<boolean> {
   const late = new Promise<false>((resolve) => {
     timer = setTimeout(() => resolve(false), patience);
   });
-  const current = database.isCurrent().catch(() => false);
-  return Promise.race([current, late]).finally(() => clearTimeout(timer));
+  const looking = Promise.all([database.isCurrent(), database.takesWrites()]).then(
+    (looked) => looked.every(Boolean),
+    () => false,
+  );
+  return Promise.race([looking, late]).finally(() => clearTimeout(timer));
 }

@@ -269,9 +269,12 @@ describe('a transaction that the database wants again', () => {
     expect(gql.errors?.[0].extensions.code).toBe('unavailable');
   });
 
-  it.each(['57014', '55P03', '53300', '53200'])('is unavailable for want of time, locks, connections or memory (%s)', async (code) => {
-    await plan(code, 1000);
-    const reply = await caller.post('/tags', { name: `not now ${code}` });
-    expect([reply.status, reply.body.code]).toEqual([503, 'unavailable']);
-  });
+  it.each(['57014', '55P03', '53300', '53200', '53100', '25006'])(
+    'is unavailable for want of time, locks, connections, memory or room (%s)',
+    async (code) => {
+      await plan(code, 1000);
+      const reply = await caller.post('/tags', { name: `not now ${code}` });
+      expect([reply.status, reply.body.code]).toEqual([503, 'unavailable']);
+    },
+  );
 });

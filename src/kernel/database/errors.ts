@@ -51,7 +51,8 @@ const sqlStateOf = (error: unknown) => {
 // The codes of Prisma, the kinds of its driver adapters and the classes of SQLSTATE that say "not now".
 const notNow = new Set(['P1001', 'P1008', 'P1017', 'P2024', 'P2028']);
 const lostKinds = new Set(['ConnectionClosed', 'DatabaseNotReachable', 'SocketTimeout', 'TooManyConnections', 'TlsConnectionError']);
-const lostStates = /^(08|53|57|55P03)/;
+// 25006: it is a standby, or takes no writes since its disk is nearly full.
+const lostStates = /^(08|25006|53|57|55P03)/;
 const lost =
   /^(ConnectionClosed|DatabaseNotReachable|SocketTimeout|TooManyConnections)$|timeout exceeded when trying to connect|Connection terminated|Query read timeout|not queryable|Client was closed|ECONNREFUSED|ECONNRESET|terminating connection|the database system is (starting|shutting)/i;
 
@@ -103,7 +104,7 @@ export const wasRefused = (error: unknown): boolean => /^(22|23|40|42|54|55|P0)/
  * Whether nothing of a statement is there: the database says that it failed, whatever for, and the connection stands. It may have been
  * too long or too large for one of those whose work it was.
  */
-export const leftNothing = (error: unknown): boolean => wasRefused(error) || /^(53[12]|57014|XX)/.test(sqlStateOf(error));
+export const leftNothing = (error: unknown): boolean => wasRefused(error) || /^(25006|53[12]|57014|XX)/.test(sqlStateOf(error));
 
 /** By what the log tells faults of the database apart: the SQLSTATE, else the code of Prisma or of the system, else the message. */
 export const kindOfFault = (error: unknown): string => {
