@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Account, type KeyClient, type Loose, server, type TestServer } from '../support/index.js';
+import pg from 'pg';
+import { type Account, type Client, type KeyClient, type Loose, minute, onPostgres, server, type TestServer } from '../support/index.js';
 import { eventually } from '../support/live.js';
 import { whileReadOnly } from '../support/readOnly.js';
 
@@ -40,5 +41,68 @@ describe('a database that is read-only', () => {
     await eventually(async () => (await ready()) === 200);
     await eventually(async () => (await key.post('/contacts', { lastName: 'Now' }, { 'idempotency-key': 'not-now-1' })).status !== 503);
     expect((await key.get('/contacts')).body.data).toHaveLength(1);
+  });
+});
+
+const tables = ['sessions', 'memberships', 'api_keys'];
+
+/** Whether the last use of sessions, people and keys is noted as after this moment. */
+async function isNotedSince(moment: Date): Promise<boolean> {
+  const { rows } = await api.app.database.execute(
+    `select (select max(last_seen_at) from sessions) >= $1::timestamptz as session,
+      (select max(last_active_at) from memberships) >= $1::timestamptz as person,
+      (select max(last_used_at) from api_keys) >= $1::timestamptz as key`,
+    [moment.toISOString()],
+  );
+  return Object.values(rows[0] as object).every(Boolean);
+}
+
+describe('what only reads', () => {
+  /** So that the uses of the session and the key are to be noted anew. */
+  const later = () => {
+    api.clock.advance(2 * minute);
+    return api.clock.now();
+  };
+  const read = async (caller: Client) => (await caller.get('/tags')).status;
+
+  it('is answered where it cannot be noted that somebody called, which is noted later', async () => {
+    const session = await acme.login();
+    await api.app.database.execute(`
+      create function full_disk() returns trigger language plpgsql as $$ begin
+        raise exception 'no room' using errcode = '53100';
+      end $$;
+      ${tables.map((table) => `create trigger full_disk before update on ${table} for each row execute function full_disk();`).join('\n')}`);
+    const moment = later();
+    try {
+      const reply = await session.get('/tags');
+      expect([reply.status, reply.headers['set-cookie']]).toEqual([200, undefined]);
+      expect(await read(key)).toBe(200);
+    } finally {
+      await api.app.database.execute(tables.map((table) => `drop trigger full_disk on ${table};`).join('\n'));
+    }
+    expect(linesOf('53100')[0]).toMatchObject({ level: 40, msg: 'the use of a session or key could not be noted' });
+    await eventually(async () => {
+      expect([await read(session), await read(key)]).toEqual([200, 200]);
+      return isNotedSince(moment);
+    });
+  });
+
+  onPostgres(it)('is answered while somebody holds the row of the person, and waits for it no more than once in some seconds', async () => {
+    const session = await acme.login();
+    const holder = new pg.Client(api.place.databaseUrl);
+    await holder.connect();
+    try {
+      await holder.query('begin');
+      await holder.query('select 1 from memberships for update');
+      later();
+      expect([await read(session), await read(key)]).toEqual([200, 200]);
+      // Who calls is looked for anew.
+      api.clock.advance(0);
+      const begun = performance.now();
+      expect([await read(session), await read(key)]).toEqual([200, 200]);
+      expect(performance.now() - begun).toBeLessThan(1500);
+    } finally {
+      await holder.end();
+    }
   });
 });

@@ -7,6 +7,7 @@ import type { App, Context, Principal } from '../../kernel/context/context.js';
 import { type CallingMember, keyByHash, sessionByHash } from './auth.callers.js';
 import { digest, isKey as isFormedAsKey } from './auth.secrets.js';
 import { accountInfo, mustHaveMfa, sessionLife } from './auth.session.js';
+import { isUseNoted } from './auth.use.js';
 
 interface Credentials {
   authorization?: string;
@@ -150,15 +151,20 @@ async function findSession(app: App, tokenHash: string): Promise<Known> {
   if (!session || session.revokedAt || session.expiresAt <= now) throw unauthenticated('The session has ended');
   const { member } = session;
   checkMember(member);
-  const slid = now.getTime() - session.lastSeenAt.getTime() > minuteMs;
-  const expiresAt = slid ? new Date(now.getTime() + sessionLife) : session.expiresAt;
-  if (slid) {
-    await app.database.prisma.session.update({ where: { id: session.id }, data: { lastSeenAt: now, expiresAt } });
-    await app.database.prisma.membership.update({ where: placeOf(member), data: { lastActiveAt: now } });
-  }
+  const isDue = now.getTime() - session.lastSeenAt.getTime() > minuteMs;
+  const later = new Date(now.getTime() + sessionLife);
+  const slid = isDue && (await isUseNoted(app, session.id, () => slide(app, session, { lastSeenAt: now, expiresAt: later })));
+  const expiresAt = slid ? later : session.expiresAt;
   const principal = principalOf('session', session.id, member, { tier: 'admin', scopes: null });
   if (mustHaveMfa(member)) principal.owesMfa = !session.hasMfa;
   return { principal, ipAllowlist: [], expiresAt, slid };
+}
+
+/** Notes that a session was used, and so its person active. The session comes last: while either is not noted it is due again. */
+async function slide(app: App, { id, member }: { id: string; member: CallingMember }, data: { lastSeenAt: Date; expiresAt: Date }) {
+  const { prisma } = app.database;
+  await prisma.membership.update({ where: placeOf(member), data: { lastActiveAt: data.lastSeenAt } });
+  await prisma.session.update({ where: { id }, data });
 }
 
 const placeOf = ({ accountId, userId }: { accountId: string; userId: string }) => ({ key: { accountId, userId } });
@@ -181,7 +187,7 @@ async function findKey(app: App, hash: string): Promise<Known> {
   const { member } = key;
   checkMember(member);
   const isDue = !key.lastUsedAt || now.getTime() - key.lastUsedAt.getTime() > minuteMs;
-  const noteUse = isDue ? () => keyUsed(app, key.id, member) : undefined;
+  const noteUse = isDue ? () => isUseNoted(app, key.id, () => keyUsed(app, key.id, member)) : undefined;
   return { principal: keyPrincipal(key, member), ipAllowlist: key.ipAllowlist, expiresAt: key.expiresAt, noteUse };
 }
 
