@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import { Redis } from 'ioredis';
-import { type Logger, pino } from 'pino';
+import type { Logger } from 'pino';
 import { mountBoard } from './front/board.js';
 import { mountFront } from './front/mount.js';
 import { Documents } from './graphql/documents.js';
@@ -17,6 +17,7 @@ import { httpServer } from './http/server.js';
 import { Limiter } from './kernel/access/rateLimits.js';
 import { type Clock, systemClock } from './kernel/base/clock.js';
 import type { Config } from './kernel/base/config.js';
+import { logger } from './kernel/base/log.js';
 import { secretKeyOf } from './kernel/base/secretFile.js';
 import { TurnQueue } from './kernel/base/turnQueue.js';
 import type { App } from './kernel/context/context.js';
@@ -101,7 +102,7 @@ function buildContract() {
 
 /** The composition root: the only place that knows every layer. */
 export async function createServer(config: Config, overrides: Overrides = {}): Promise<Server> {
-  const { clock = systemClock, log = pino({ level: config.logLevel }), embedded } = overrides;
+  const { clock = systemClock, log = logger(config.logLevel), embedded } = overrides;
   const metrics = new Metrics();
   const simulated = simulatedOutside(config, log);
   warnOfLinks(config, log);

@@ -3,9 +3,9 @@ import { Agent } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pino } from 'pino';
 import { createServer, type Server } from '../../src/app.js';
 import { type Config, type RateLimits, readConfig } from '../../src/kernel/base/config.js';
+import { logger } from '../../src/kernel/base/log.js';
 import { forgetCallers } from '../../src/modules/auth/auth.identify.js';
 import { Client, type Wire } from './client.js';
 import { MovableClock } from './clock.js';
@@ -67,7 +67,7 @@ export async function server(options: Options = {}): Promise<TestServer> {
   const outboxDir = mkdtempSync(join(tmpdir(), 'crm-outbox-'));
   const clock = options.beside?.clock ?? new MovableClock();
   const logs: string[] = [];
-  const log = pino({ level: 'warn' }, { write: (line: string) => void logs.push(line) });
+  const log = logger('warn', { write: (line: string) => void logs.push(line) });
   const embedded = place.databaseUrl ? undefined : await embeddedDatabase();
   const inner = await createServer(configFor(place, outboxDir, options), { clock, log, embedded, sweeps: false });
   clock.onMove((isForward) => {
