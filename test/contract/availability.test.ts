@@ -183,3 +183,37 @@ describe('The feed of a calendar', () => {
     expect((await read(url)).status).toBe(200);
   });
 });
+
+describe('The feed of a calendar, asked for again and again', () => {
+  it('is limited by calendar and address, and costs forged addresses nothing of it', async () => {
+    const few = await server({ limits: { general: 3 }, config: { trustProxy: ['loopback'] } });
+    const key = await (await few.seed.account()).key();
+    const feed = async () => {
+      const { id } = dataOf(await key.post('/calendars', { name: 'Busy' }));
+      return new URL(dataOf(await key.get(`/calendars/${id}/feed`)).url).pathname;
+    };
+    const from = (path: string, ip: string) => few.anybody().raw({ path, headers: { 'x-forwarded-for': ip } });
+    const [path, other] = [await feed(), await feed()];
+    const forged = path.replace(/.{5}\.ics$/, 'AAAAA.ics');
+    for (let i = 0; i < 5; i++) expect((await from(forged, '192.0.2.1')).status).toBe(404);
+    for (let i = 0; i < 3; i++) expect((await from(path, '192.0.2.1')).status).toBe(200);
+    const refused = await from(path, '192.0.2.1');
+    expectRefusal(refused, 429);
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    expect([(await from(other, '192.0.2.1')).status, (await from(path, '192.0.2.2')).status]).toEqual([200, 200]);
+    await few.close();
+  });
+
+  it('shows each who asks what was booked by then', async () => {
+    const calendar = await acme.calendar();
+    const { url } = dataOf(await acme.owner.get(`/calendars/${calendar.id}/feed`));
+    const soon = (hours: number) => new Date(api.clock.now().getTime() + hours * 3_600_000).toISOString();
+    for (let n = 0; n < 3; n++) {
+      const { id } = await book(calendar.id, soon(n), soon(n + 1));
+      const replies = await Promise.all(Array.from({ length: 10 }, () => read(url)));
+      for (const { text } of replies) expect(text).toContain(`UID:${id}`);
+    }
+    dataOf(await acme.owner.patch(`/calendars/${calendar.id}`, { name: 'Renamed' }));
+    expect((await read(url)).text).toContain('X-WR-CALNAME;VALUE=TEXT:Renamed');
+  });
+});

@@ -120,6 +120,25 @@ describe('nobody waits long for the files of others', () => {
   });
 });
 
+describe('nobody waits long for the calendars of others', () => {
+  it('whose feeds anybody may ask for, as often as they like', async () => {
+    const { id } = dataOf(await crm.caller.post('/calendars', { name: 'Long' }));
+    const long = { description: 'd'.repeat(5000), notes: 'n'.repeat(5000), location: 'l'.repeat(500), metadata: { m: 'm'.repeat(20_000) } };
+    const begin = Date.now() + 3_600_000;
+    const at = (n: number) => new Date(begin + n * 1_800_000).toISOString();
+    for (let n = 0; n < 1000; n++)
+      dataOf(await crm.caller.post(`/calendars/${id}/appointments`, { ...long, title: `T${n}`, startTime: at(n), endTime: at(n + 1) }));
+    const { url } = dataOf(await crm.caller.get(`/calendars/${id}/feed`));
+    await expectNoStall('A9: 50 feeds of a thousand long appointments', async () => {
+      const all = Array.from({ length: 50 }, () => crm.caller.raw({ path: new URL(url).pathname }));
+      for (const reply of await Promise.all(all)) {
+        expect(reply.status).toBe(200);
+        expect(reply.text.split('BEGIN:VEVENT')).toHaveLength(1001);
+      }
+    });
+  });
+});
+
 describe('nobody waits long for the documents of others', () => {
   beforeAll(async () => {
     const filters = { field: 'email', op: 'contains', value: 'example' };

@@ -5,6 +5,7 @@ import { RateLimiterMemory, RateLimiterRedis, type RateLimiterRes } from 'rate-l
 import { Extensions } from 'type-graphql';
 import type { RateLimits } from '../base/config.js';
 import { AppError } from '../base/errors.js';
+import { clientKey } from './clientKey.js';
 import { Breaker } from './redisBreaker.js';
 
 /** The named buckets of the contract's "Limits", and those that keep imports, mails and guesses within bounds. */
@@ -196,3 +197,12 @@ export class RateLimited extends AppError {
 }
 
 export const limited = (spent: Spent): AppError => new RateLimited(spent);
+
+/**
+ * Counts what comes from an address without credentials under a name of its own, apart from the address's other requests. Throws 429 once
+ * there were more of it than an address has requests without a key (`RATE_LIMIT_GENERAL`).
+ */
+export async function limitAddress(limiter: Limiter, what: string, ip: string): Promise<void> {
+  const spent = await limiter.spend('general', `${what}:${clientKey(ip)}`);
+  if (spent.refused) throw limited(spent);
+}

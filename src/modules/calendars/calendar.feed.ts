@@ -1,12 +1,14 @@
 import ICAL from 'ical.js';
+import { limitAddress } from '../../kernel/access/rateLimits.js';
 import { isOneOf, signatures } from '../../kernel/base/crypto.js';
 import { dayMs } from '../../kernel/base/durations.js';
 import { found } from '../../kernel/base/errors.js';
-import { nextTurn } from '../../kernel/base/eventLoop.js';
+import { nextTurn, YieldTimer } from '../../kernel/base/eventLoop.js';
 import { hexOfIds, idInHex } from '../../kernel/base/ids.js';
 import type { Actor } from '../../kernel/base/principal.js';
+import { TurnQueue } from '../../kernel/base/turnQueue.js';
 import type { Context } from '../../kernel/context/context.js';
-import { instant, integer, uuid } from '../../kernel/database/kinds.js';
+import { instant, integer, listOf, nullable, type RowOf, text as textKind, uuid, word } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/changes.js';
@@ -15,11 +17,11 @@ import type { RawReply } from '../../kernel/module/routes.js';
 import { actingForAccount } from '../auth/auth.acting.js';
 import type { CalendarFeed } from './calendar.model.js';
 import { calendarRows, emitCalendar, findCalendar, getCalendar } from './calendar.service.js';
-import { type AppointmentRow, appointmentTable, type CalendarRow } from './calendar.table.js';
+import type { AppointmentRow, CalendarRow } from './calendar.table.js';
 
 /** Which calendar of which account, and which of its addresses: 36 bytes, and 18 of a signature. */
 const [placeBytes, signatureBytes] = [36, 18];
-const word = /^([\w-]{72})(\.ics)?$/;
+const tokenForm = /^([\w-]{72})(\.ics)?$/;
 
 /** The present one, and those of the keys of before. */
 const signaturesOf = ({ app }: Context, place: Buffer) =>
@@ -47,16 +49,22 @@ export async function renewFeed(ctx: Context, id: string): Promise<CalendarFeed>
 
 const reader: Actor = { kind: 'system', id: null, name: 'Calendar feed' };
 
-/** The calendar that an address is of, and a context of its account; undefined for one that we did not write, or that was renewed. */
+/**
+ * The calendar that an address is of, and a context of its account; undefined for one that we did not write, or that was renewed. Throws
+ * 429 once an address of the net has asked for one calendar as often as it has requests: anybody has the time to ask for ever.
+ */
 async function calendarAt(ctx: Context, token: string): Promise<{ acting: Context; calendar: CalendarRow } | undefined> {
-  const [, text] = word.exec(token) ?? [];
+  const [, text] = tokenForm.exec(token) ?? [];
   if (!text) return undefined;
   const bytes = Buffer.from(text, 'base64url');
   const [place, signature] = [bytes.subarray(0, placeBytes), bytes.subarray(placeBytes)];
   if (!isOneOf(signaturesOf(ctx, place), signature)) return undefined;
   const hex = place.toString('hex');
-  const acting = await actingForAccount(ctx.app, idInHex(hex, 0), { actor: reader });
-  const calendar = acting && (await findCalendar(acting, idInHex(hex, 1)));
+  const [accountId, id] = [idInHex(hex, 0), idInHex(hex, 1)];
+  // By calendar: programs of many people and workspaces ask from the addresses of one service.
+  await limitAddress(ctx.app.limiter, `feed:${id}`, ctx.request.ip);
+  const acting = await actingForAccount(ctx.app, accountId, { actor: reader });
+  const calendar = acting && (await findCalendar(acting, id));
   return calendar && calendar.feedVersion === place.readUInt32BE(32) ? { acting, calendar } : undefined;
 }
 
@@ -73,13 +81,33 @@ const most = 1000;
 const shown = statement({
   name: 'appointmentsOfFeed',
   takes: { calendar: uuid, from: instant, now: instant, to: instant, most: integer },
-  row: appointmentTable.shape,
+  row: { id: uuid },
   // What goes on in the range; none lasts longer than 366 days, which the index is asked by.
   text: ({ account, calendar, from, now, to, most: limit }) => sql`
-    select ${appointmentTable.columns} from appointments t where t.account_id = ${account} and t.calendar_id = ${calendar}
+    select t.id from appointments t where t.account_id = ${account} and t.calendar_id = ${calendar}
       and t.end_time > ${from} and t.start_time between ${from}::timestamptz - interval '367 days' and ${to} and t.deleted_at is null
     order by t.end_time > ${now} desc, t.start_time, t.id limit ${limit}`,
 });
+
+const printedRow = {
+  ...{ id: uuid, title: textKind, description: nullable(textKind), location: nullable(textKind), status: word<AppointmentRow['status']>() },
+  ...{ startTime: instant, endTime: instant, createdAt: instant, updatedAt: instant },
+};
+
+// Notes and metadata are not shown: they are not read either.
+const textsOf = statement({
+  name: 'textsOfFeed',
+  takes: { ids: listOf(uuid) },
+  row: printedRow,
+  text: ({ account, ids }) => sql`
+    select t.id, t.title, t.description, t.location, t.status, t.start_time as "startTime", t.end_time as "endTime",
+      t.created_at as "createdAt", t.updated_at as "updatedAt"
+    from appointments t where t.account_id = ${account} and t.id = any(${ids}) and t.deleted_at is null
+    order by array_position(${ids}, t.id)`,
+});
+
+/** Appointments whose texts are in memory as rows at one time: each may be 24 KB. */
+const inOnePortion = 100;
 
 const statuses = { scheduled: 'CONFIRMED', completed: 'CONFIRMED', cancelled: 'CANCELLED' } as const;
 
@@ -94,7 +122,7 @@ const text = (name: string, value: string | null): Property[] => (value === null
 const moment = (name: string, value: Date): Property => [name, {}, 'date-time', time(value)];
 
 /** An appointment as jCal (RFC 7265), the JSON of iCalendar. */
-const eventOf = ({ id, title, description, location, status, ...times }: AppointmentRow) => [
+const eventOf = ({ id, title, description, location, status, ...times }: RowOf<typeof printedRow>) => [
   'vevent',
   [
     ...[
@@ -109,14 +137,17 @@ const eventOf = ({ id, title, description, location, status, ...times }: Appoint
   [],
 ];
 
-/** The appointments as lines, a hundred at a time: printing all of them at once would hold up others. */
-async function printed(rows: readonly AppointmentRow[]): Promise<string> {
+/** The appointments as lines. Others go on in between: printing all of them at once would hold them up. */
+async function printed(acting: Context, ids: readonly string[]): Promise<string> {
   const parts: string[] = [];
-  for (const [i, row] of rows.entries()) {
-    parts.push(ICAL.stringify.component(eventOf(row), ICAL.design.icalendar));
-    if (i % 100 === 99) await nextTurn();
+  const turn = new YieldTimer();
+  for (let at = 0; at < ids.length; at += inOnePortion) {
+    for (const row of await acting.rows(textsOf, { ids: ids.slice(at, at + inOnePortion) })) {
+      parts.push(`${ICAL.stringify.component(eventOf(row), ICAL.design.icalendar)}\r\n`);
+      if (turn.isDue) await turn.take();
+    }
   }
-  return parts.map((part) => `${part}\r\n`).join('');
+  return parts.join('');
 }
 
 /** The lines of the calendar itself around those of its appointments. */
@@ -131,12 +162,36 @@ function around({ name, description }: CalendarRow, events: string): string {
   return whole.replace(/END:VCALENDAR\s*$/, () => `${events}END:VCALENDAR\r\n`);
 }
 
+/** Feeds that are read and printed at one time in this process, one of an account: anybody who has an address may ask, without a key. */
+const turns = new TurnQueue(2);
+/** The feeds that wait for their turn, by the calendar as it is. */
+const waiting = new Map<string, Promise<Buffer>>();
+
+/**
+ * The feed of a calendar, as bytes: whoever asks while it waits for its turn gets the same ones, which are in memory once. What it shows
+ * is read when its turn has come.
+ */
+function feedText(acting: Context, calendar: CalendarRow): Promise<Buffer> {
+  const whose = acting.caller.account.id;
+  const key = `${whose} ${calendar.id} ${calendar.updatedAt.getTime()}`;
+  const known = waiting.get(key);
+  if (known) return known;
+  const feed = turns.run(whose, async () => {
+    // It may begin at once: not before it is known to wait.
+    await nextTurn();
+    waiting.delete(key);
+    const now = acting.now();
+    const range = { from: new Date(now.getTime() - back * dayMs), now, to: new Date(now.getTime() + ahead * dayMs) };
+    const ids = (await acting.rows(shown, { calendar: calendar.id, ...range, most })).map(({ id }) => id);
+    return Buffer.from(around(calendar, await printed(acting, ids)));
+  });
+  waiting.set(key, feed);
+  return feed;
+}
+
 /** GET /calendars/{token}: a calendar as iCalendar (RFC 5545), for programs that subscribe to it. Notes and metadata stay here. */
 export async function showFeed(ctx: Context, { params }: CallbackRequest): Promise<RawReply> {
   const { acting, calendar } = found(await calendarAt(ctx, params.token ?? ''), 'Calendar');
-  const now = ctx.now();
-  const range = { from: new Date(now.getTime() - back * dayMs), now, to: new Date(now.getTime() + ahead * dayMs) };
-  const rows = await acting.rows(shown, { calendar: calendar.id, ...range, most });
   const headers = { 'Cache-Control': 'private, max-age=300', 'Content-Disposition': 'inline; filename="calendar.ics"' };
-  return { type: 'text/calendar; charset=utf-8', headers, body: around(calendar, await printed(rows)) };
+  return { type: 'text/calendar; charset=utf-8', headers, body: await feedText(acting, calendar) };
 }

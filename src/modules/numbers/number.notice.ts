@@ -1,5 +1,4 @@
-import { clientKey } from '../../kernel/access/clientKey.js';
-import { limited } from '../../kernel/access/rateLimits.js';
+import { limitAddress } from '../../kernel/access/rateLimits.js';
 import { type AppError, denied } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import type { CallbackRequest } from '../../kernel/module/module.js';
@@ -32,6 +31,6 @@ export async function genuine(ctx: Context, path: string, { body, headers, query
 
 /** Counted apart from the other requests of the address. */
 async function refused({ app, request }: Context): Promise<AppError> {
-  const spent = await app.limiter.spend('general', `notice:${clientKey(request.ip)}`);
-  return spent.refused ? limited(spent) : denied('The signature is not that of the vendor');
+  await limitAddress(app.limiter, 'notice', request.ip);
+  return denied('The signature is not that of the vendor');
 }
