@@ -4,7 +4,7 @@ import { actingForAccount } from '../../src/modules/auth/auth.acting.js';
 import { messageToSend } from '../../src/modules/messages/message.due.js';
 import { deliverSms } from '../../src/modules/messages/message.sms.attempt.js';
 import type { SimulatedSms } from '../../src/vendors/sms/simulated.js';
-import { aFlow, publish } from '../support/callFlows.js';
+import { aFlow, bye, entry, graph, publish } from '../support/callFlows.js';
 import { type Account, dataOf, expectNothingWritten, expectRefusal, type Loose, server, type TestServer } from '../support/index.js';
 import { messagesTo } from '../support/sms.js';
 import { freeNumber } from './samples.talk.js';
@@ -69,6 +69,32 @@ describe('the number that a text message comes from', () => {
     dataOf(await (await api.seed.account()).owner.post('/settings/numbers', { number }));
     expect(dataOf(await send(input))).toMatchObject({ status: 'failed', error: 'number_released', sentAt: null });
     expect(messagesTo(api, phone)).toEqual([]);
+  });
+});
+
+describe('TWILIO_FROM, where it is everybody’s', () => {
+  it('is claimed by nobody, neither by itself nor with a call flow, and stays the sender of all', async () => {
+    const shared = await server({ config: { twilioFromShared: true } });
+    const [one, other] = [await shared.seed.account(), await shared.seed.account()];
+    const number = shared.app.vendors.sms.from!;
+    const free: Loose[] = dataOf(await one.owner.get('/settings/numbers/available'));
+    expect(free.length).toBeGreaterThan(0);
+    expect(free.map((one) => one.number)).not.toContain(number);
+    const flow = await aFlow(one, { phoneNumber: number, draftGraph: graph(entry('bye'), bye) });
+    expect(dataOf(await one.owner.get(`/call-flows/${flow.id}/validate`)).blockers).toMatchObject([{ code: 'number_missing' }]);
+    await expectNothingWritten(shared, async () => {
+      expectRefusal(await one.owner.post('/settings/numbers', { number }), 409, 'number');
+      const refused = await publish(one, flow);
+      expectRefusal(refused, 422);
+      expect(refused.body.code).toBe('number_missing');
+    });
+    for (const account of [one, other]) {
+      const { id: contactId } = await account.contact({ phone: nextNumber() });
+      const sent = dataOf(await account.owner.post('/messages/sms/send', { body: 'Hello', contactId }));
+      expect(sent).toMatchObject({ status: 'sent', fromNumber: number });
+    }
+    dataOf(await one.owner.post('/settings/numbers', { number: free[0].number }));
+    await shared.close();
   });
 });
 

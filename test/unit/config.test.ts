@@ -56,6 +56,11 @@ describe('the configuration', () => {
     for (const pool of ['7', '201', '0', 'many']) expect(() => readConfig({ DATABASE_POOL: pool })).toThrow(/DATABASE_POOL/);
   });
 
+  it('lets TWILIO_FROM be claimed unless it is said to be shared', () => {
+    expect(readConfig({}).twilioFromShared).toBe(false);
+    expect(readConfig({ TWILIO_FROM_SHARED: '1' }).twilioFromShared).toBe(true);
+  });
+
   it('names every wrong variable at once', () => {
     expect(() => readConfig({ PORT: 'http', ROLE: 'king', SECRET_KEY: 'short' })).toThrow(/PORT: .+ROLE: .+SECRET_KEY: /);
   });

@@ -87,6 +87,8 @@ export interface Config {
   twilio?: TwilioConfig;
   /** The number that text messages come from where a workspace has none of its own. */
   twilioFrom?: string;
+  /** Whether that number stays everybody's sender: no workspace can claim it. */
+  twilioFromShared: boolean;
   /** What comes in by mail: the key of those who bring it, and the domain of the addresses that answers go to. Absent: nothing does. */
   inboundMail?: { secret: string; domain: string };
   /** Absent: the vendor of lines is simulated. */
@@ -259,7 +261,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     smtpUrl: e.SMTP_URL,
     mailFrom: e.MAIL_FROM,
     twilio: twilioConfig(e),
-    twilioFrom: e.TWILIO_FROM,
+    ...{ twilioFrom: e.TWILIO_FROM, twilioFromShared: e.TWILIO_FROM_SHARED },
     inboundMail: inboundMail(e),
     vendorLineUrl: e.VENDOR_LINE_URL?.replace(/\/+$/, ''),
     vendorsPort: e.VENDORS_PORT,

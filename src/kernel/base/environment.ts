@@ -26,6 +26,7 @@ export const environment = z.object({
     .string()
     .regex(/^\+\d{7,15}$/)
     .optional(),
+  TWILIO_FROM_SHARED: flag(false),
   VENDORS_PORT: z.coerce.number().int().min(0).max(65_531).default(4010),
   VENDOR_LINE_URL: z.url({ protocol: /^https?$/ }).optional(),
   TWILIO_API_BASE: z.url({ protocol: /^https?$/ }).optional(),

@@ -4,6 +4,7 @@ import { flag, listOf, nullable, text, uuid } from '../../kernel/database/kinds.
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { VendorNumber } from '../../vendors/sms/sms.js';
+import { isShared } from '../numbers/number.service.js';
 import { graphFaults, mostTold } from './callFlow.faults.js';
 import { type DraftGraph, forwardsOf, personOf, usersOf } from './callFlow.graph.js';
 import type { Blocker, CallFlowCheck } from './callFlow.model.js';
@@ -51,7 +52,7 @@ export async function atVendor({ app }: Context, number: string | null): Promise
 async function ownershipOf(ctx: Context, number: string, vendor: AtVendor): Promise<{ fault?: Blocker; isUnclaimed: boolean }> {
   const ownershipFault = (code: Blocker['code'], message: string) => ({ fault: { nodeId: null, code, message }, isUnclaimed: false });
   const [known] = await ctx.rows(registered, { number });
-  if ((known && !known.isOurs) || ('listed' in vendor && !vendor.listed))
+  if ((known ? !known.isOurs : isShared(ctx, number)) || ('listed' in vendor && !vendor.listed))
     return ownershipFault('number_missing', `${number} is no number of the workspace that takes calls`);
   if (known?.claimedBy) return ownershipFault('number_claimed', `${number} is answered by something else`);
   return { isUnclaimed: !known };

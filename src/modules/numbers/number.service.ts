@@ -42,11 +42,19 @@ const takenNumbers = statement({
   text: ({ numbers }) => sql`select n.number from phone_numbers n where n.number = any(${numbers})`,
 });
 
-/** GET /settings/numbers/available: what the vendor has for us and nobody has claimed; at most a thousand. 502 where it does not answer. */
+/** Whether a number is the sender of all who have none of their own, which nobody can claim (`TWILIO_FROM_SHARED`). */
+export const isShared = ({ app: { config, vendors } }: Context, number: string): boolean =>
+  config.twilioFromShared && number === vendors.sms.from;
+
+/**
+ * GET /settings/numbers/available: what the vendor has for us, nobody has claimed and anybody can claim; at most a thousand. 502 where it
+ * does not answer.
+ */
 export async function availableNumbers(ctx: Context): Promise<AvailableNumber[]> {
   const offered = await ofVendor(ctx);
   const gone = new Set((await ctx.rows(takenNumbers, { numbers: offered.map(({ number }) => number) })).map(({ number }) => number));
-  return offered.filter(({ number }) => !gone.has(number)).map(({ number, label }) => ({ number, label }));
+  const isFree = ({ number }: VendorNumber) => !gone.has(number) && !isShared(ctx, number);
+  return offered.filter(isFree).map(({ number, label }) => ({ number, label }));
 }
 
 /** Whether somebody has claimed a number: this workspace, or another. */
@@ -66,7 +74,7 @@ const claim = statement({
 
 /**
  * POST /settings/numbers: 400 for a number that the vendor does not have for us, 402 where the trial is over, 409 for one that is
- * claimed, by whomever. Whoever writes to it writes to this workspace.
+ * claimed, by whomever, or that is everybody's sender. Whoever writes to it writes to this workspace.
  */
 export async function claimNumber(ctx: Context, { number, label = null }: ClaimNumberInput): Promise<NumberRow> {
   const offered = await numberOfVendor(ctx, number);
@@ -75,12 +83,16 @@ export async function claimNumber(ctx: Context, { number, label = null }: ClaimN
   return inFinalTransaction(ctx, (inside) => claimForWorkspace(inside, offered, { label }));
 }
 
-/** Claims a number that the vendor has for us for the workspace, in this unit of work; 409 where it is claimed, by whomever. */
+/**
+ * Claims a number that the vendor has for us for the workspace, in this unit of work; 409 where it is claimed, by whomever, or is everybody's
+ * sender.
+ */
 export async function claimForWorkspace(
   ctx: Context,
   { id: vendorId, number, label: named, hasVoice: voice, hasSms: sms }: VendorNumber,
   { label = null }: { label?: string | null } = {},
 ) {
+  check(!isShared(ctx, number), () => taken('number', 'is the sender of all workspaces that have no number of their own'));
   const [claimed] = await ctx.rows(claim, { id: ctx.app.clock.id(), number, label: label ?? named, vendorId, voice, sms, now: ctx.now() });
   check(claimed, () => taken('number', 'is claimed already'));
   await ctx.emit({ name: 'phone_number.created', record: claimed });
