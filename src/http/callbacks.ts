@@ -8,8 +8,8 @@ export async function mountCallbacks(server: FastifyInstance, modules: readonly 
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
     for (const callback of modules.flatMap((module) => module.callbacks ?? [])) {
-      const { method, path, buckets, page, bodyCap: bodyLimit } = callback;
-      const config = { bare: true, route: `${method} ${path}`, buckets, page };
+      const { method, path, buckets, page, admits, bodyCap: bodyLimit } = callback;
+      const config = { bare: true, route: `${method} ${path}`, buckets, page, admits };
       scope.route({ method, url: path.replace(/\{(\w+)\}/g, ':$1'), bodyLimit, config, handler: handlerOf(callback) });
     }
   });

@@ -8,6 +8,7 @@ import type { App, Principal, RequestInfo } from '../kernel/context/context.js';
 import { Context, inLog } from '../kernel/context/context.js';
 import { logRefusal } from '../kernel/context/lacks.js';
 import { fromDatabase } from '../kernel/database/errors.js';
+import type { Callback } from '../kernel/module/module.js';
 import { errorPage } from '../kernel/module/page.js';
 import { isTrustedProxy, withoutPort } from './address.js';
 import { rawBody } from './callbacks.js';
@@ -43,6 +44,8 @@ declare module 'fastify' {
     buckets?: readonly import('../kernel/access/rateLimits.js').Bucket[];
     /** Neither asked for credentials nor limited, but for the named buckets. */
     bare?: boolean;
+    /** What a callback asks before the body is read. */
+    admits?: Callback['admits'];
     /** The method by which pages of any origin may call; credentials are not looked at. */
     open?: string;
     /** Errors are shown to a person, as a page. */
@@ -112,8 +115,11 @@ function addHooks(server: FastifyInstance, app: App, identify: Identify, metrics
     const broken = ambiguity(request.raw.rawHeaders);
     if (broken) throw broken;
     if (isPreflight) return reply.status(204).send();
-    const { bare, open, buckets, operation, graphql, route } = request.routeOptions.config;
-    if (bare) return request.gate.field(request.ctx, route ?? '', buckets ?? []);
+    const { bare, admits, open, buckets, operation, graphql, route } = request.routeOptions.config;
+    if (bare) {
+      await request.gate.field(request.ctx, route ?? '', buckets ?? []);
+      return admits?.(request.ctx, request.headers);
+    }
     if (!open) {
       const { principal, refusal, session } = await identified(request, app, identify);
       Object.assign(info, { refusal, session });

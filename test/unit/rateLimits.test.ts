@@ -8,7 +8,7 @@ const limits = { ...readConfig({ NODE_ENV: 'test' }).limits, enabled: true, vend
 const minuteMs = 60_000;
 
 const redis = process.env.REDIS_URL ? new Redis(process.env.REDIS_URL, { keyPrefix: `crm_test_limits_${process.pid}:` }) : undefined;
-const keys = ['given back', 'never spent', 'spent anew'];
+const keys = ['given back', 'never spent', 'spent anew', 'looked at'];
 afterAll(async () => {
   for (const key of keys) await redis?.del(`crm:60:vendorLine:${key}`);
   await redis?.quit();
@@ -40,6 +40,28 @@ const counted = (limiterOf: () => Limiter) => () => {
     expect(await passed(limiter, 'spent anew')).toBe(1);
   });
 };
+
+const looked = (limiterOf: () => Limiter) => () => {
+  it('says whether the next point would be refused, and spends none', async () => {
+    const limiter = limiterOf();
+    const look = () => limiter.look('vendorLine', 'looked at');
+    expect(await look()).toMatchObject({ limit: 2, remaining: 2, refused: false });
+    for (const remaining of [1, 0]) {
+      await limiter.spend('vendorLine', 'looked at');
+      for (let i = 0; i < 3; i++) expect(await look()).toMatchObject({ remaining, refused: remaining === 0 });
+    }
+    expect((await look()).resetAt.getTime()).toBeGreaterThan(Date.now());
+  });
+};
+
+describe(
+  'a bucket that is looked at in process',
+  looked(() => new Limiter(limits)),
+);
+onRedis(describe)(
+  'a bucket that is looked at in Redis',
+  looked(() => new Limiter(limits, redis)),
+);
 
 describe(
   'a point that is given back in process',

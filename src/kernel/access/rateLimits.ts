@@ -55,6 +55,8 @@ const unlimited = 2 ** 31;
 
 interface Counter {
   consume(key: string, points: number): Promise<RateLimiterRes>;
+  /** What is spent in the window that goes on; null where none does. */
+  get(key: string): Promise<RateLimiterRes | null>;
   /** Gives one point back to the window that ends in `left` milliseconds by the caller's clock, and to no other. */
   giveBack(key: string, left: number): Promise<unknown>;
 }
@@ -84,6 +86,10 @@ class OwnCounter implements Counter {
 
   consume(key: string, points: number): Promise<RateLimiterRes> {
     return this.#counts.consume(key, points);
+  }
+
+  get(key: string): Promise<RateLimiterRes | null> {
+    return this.#counts.get(key);
   }
 
   async giveBack(key: string, left: number): Promise<void> {
@@ -129,6 +135,13 @@ class SharedCounter implements Counter {
     );
   }
 
+  get(key: string): Promise<RateLimiterRes | null> {
+    return this.breaker.ask(
+      () => this.#shared.get(key),
+      () => this.#own.get(key),
+    );
+  }
+
   giveBack(key: string, left: number): Promise<unknown> {
     return this.breaker.ask<unknown>(
       () => this.redis.giveBackPoint(this.#shared.getKey(key), left, tolerance(this.options)),
@@ -157,14 +170,26 @@ export class Limiter {
 
   async spend(bucket: Bucket, key: string, limit = this.limitOf(bucket)): Promise<Spent> {
     const result = await this.#counter(seconds[bucket]).consume(`${bucket}:${key}`, 1).catch(asResult);
-    const { consumedPoints, msBeforeNext } = result;
+    return this.#asSpent({ bucket, key, limit }, result, result.consumedPoints > limit);
+  }
+
+  /** How a bucket stands, without spending a point of it: `refused` where the next one would be. */
+  async look(bucket: Bucket, key: string, limit = this.limitOf(bucket)): Promise<Spent> {
+    const window = await this.#counter(seconds[bucket]).get(`${bucket}:${key}`);
+    const result = window && window.msBeforeNext > 0 ? window : { consumedPoints: 0, msBeforeNext: 0 };
+    return this.#asSpent({ bucket, key, limit }, result, result.consumedPoints >= limit);
+  }
+
+  #asSpent(
+    of: Pick<Spent, 'bucket' | 'key' | 'limit'>,
+    { consumedPoints, msBeforeNext }: Pick<RateLimiterRes, 'consumedPoints' | 'msBeforeNext'>,
+    isOver: boolean,
+  ): Spent {
     return {
-      bucket,
-      key,
-      limit,
-      remaining: Math.max(0, limit - consumedPoints),
+      ...of,
+      remaining: Math.max(0, of.limit - consumedPoints),
       resetAt: new Date(Date.now() + Math.max(0, msBeforeNext)),
-      refused: this.limits.enabled && consumedPoints > limit,
+      refused: this.limits.enabled && isOver,
     };
   }
 
@@ -205,4 +230,10 @@ export const limited = (spent: Spent): AppError => new RateLimited(spent);
 export async function limitAddress(limiter: Limiter, what: string, ip: string): Promise<void> {
   const spent = await limiter.spend('general', `${what}:${clientKey(ip)}`);
   if (spent.refused) throw limited(spent);
+}
+
+/** Throws 429 where `limitAddress` would, and counts nothing: before it is known whether what comes is to be counted. */
+export async function checkAddress(limiter: Limiter, what: string, ip: string): Promise<void> {
+  const seen = await limiter.look('general', `${what}:${clientKey(ip)}`);
+  if (seen.refused) throw limited(seen);
 }

@@ -45,6 +45,8 @@ export interface Callback {
   page?: boolean;
   /** Bytes that the body may have; 1 MiB by default. */
   bodyCap?: number;
+  /** Throws what keeps a request out by its headers alone: nothing of its body is kept then. */
+  admits?(ctx: Context, headers: CallbackRequest['headers']): Promise<void>;
   handler(ctx: Context, request: CallbackRequest): Promise<RawReply>;
 }
 

@@ -1,4 +1,5 @@
 import { defineModule } from '../../kernel/module/module.js';
+import { buttonBytes } from '../../kernel/module/page.js';
 import { act, read } from '../../kernel/module/routes.js';
 import { oldNotices } from './billing.account.js';
 import { confirmPage, showPage, showReturn, takeStripeNotice } from './billing.pages.js';
@@ -18,6 +19,6 @@ export default defineModule({
     { method: 'POST', path: '/webhooks/stripe', handler: takeStripeNotice },
     { method: 'GET', path: '/billing', page: true, handler: showReturn },
     { method: 'GET', path: '/billing/simulator', handler: showPage },
-    { method: 'POST', path: '/billing/simulator', handler: confirmPage },
+    { method: 'POST', path: '/billing/simulator', bodyCap: buttonBytes, handler: confirmPage },
   ],
 });

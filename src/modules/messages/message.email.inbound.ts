@@ -1,6 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { Mailbox } from 'postal-mime';
-import { badRequest, check, denied, found } from '../../kernel/base/errors.js';
+import { checkAddress, limitAddress } from '../../kernel/access/rateLimits.js';
+import { type AppError, badRequest, check, denied, found } from '../../kernel/base/errors.js';
 import type { Actor } from '../../kernel/base/principal.js';
 import { storable } from '../../kernel/base/unicode.js';
 import type { Context } from '../../kernel/context/context.js';
@@ -25,12 +26,32 @@ const ignored: RawReply = { body: { data: { taken: false } } };
 
 const mostText = 400_000;
 
-/** Throws 404 where nothing is taken in by mail, 403 unless who brings it has signed it: `sha256=` and the hex HMAC of its bytes. */
-function checkSignature({ app }: Context, { body, headers }: CallbackRequest): void {
-  const { secret } = found(app.config.inboundMail, 'Endpoint');
+const signatureForm = /^sha256=[\da-f]{64}$/;
+const signatureOf = (headers: CallbackRequest['headers']) => String(headers['x-inbound-signature'] ?? '');
+
+/** Counted by address, apart from its other requests: the next ones are refused before their ten megabytes are read. */
+async function refused({ app, request }: Context): Promise<AppError> {
+  await limitAddress(app.limiter, 'mail', request.ip);
+  return denied('The signature does not fit the mail');
+}
+
+/**
+ * Asked before a mail is read: throws 404 where nothing is taken in by mail, 429 once more from the address were refused than it has
+ * requests, 403 for a signature that can be none.
+ */
+export async function admitMail(ctx: Context, headers: CallbackRequest['headers']): Promise<void> {
+  const { app, request } = ctx;
+  found(app.config.inboundMail, 'Endpoint');
+  await checkAddress(app.limiter, 'mail', request.ip);
+  if (!signatureForm.test(signatureOf(headers))) throw await refused(ctx);
+}
+
+/** Throws 403 unless who brings a mail has signed it: `sha256=` and the hex HMAC of its bytes; 429 once too many were not signed. */
+async function checkSignature(ctx: Context, { body, headers }: CallbackRequest): Promise<void> {
+  const { secret } = found(ctx.app.config.inboundMail, 'Endpoint');
   const right = Buffer.from(`sha256=${createHmac('sha256', secret).update(body).digest('hex')}`);
-  const given = Buffer.from(String(headers['x-inbound-signature'] ?? ''));
-  check(given.length === right.length && timingSafeEqual(given, right), () => denied('The signature does not fit the mail'));
+  const given = Buffer.from(signatureOf(headers));
+  if (given.length !== right.length || !timingSafeEqual(given, right)) throw await refused(ctx);
 }
 
 /**
@@ -40,7 +61,7 @@ function checkSignature({ app }: Context, { body, headers }: CallbackRequest): v
  * be for us.
  */
 export async function takeMail(ctx: Context, request: CallbackRequest): Promise<RawReply> {
-  checkSignature(ctx, request);
+  await checkSignature(ctx, request);
   const { body } = request;
   const head = headOf(body);
   check(head, unreadable);

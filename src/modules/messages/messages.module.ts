@@ -1,10 +1,11 @@
 import { invalidField } from '../../kernel/base/errors.js';
 import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { defineModule } from '../../kernel/module/module.js';
+import { buttonBytes } from '../../kernel/module/page.js';
 import { act, list, make, read } from '../../kernel/module/routes.js';
 import { mostBytes as bodyCap } from '../numbers/number.notice.js';
 import { deliver, giveUp } from './message.delivery.js';
-import { takeMail } from './message.email.inbound.js';
+import { admitMail, takeMail } from './message.email.inbound.js';
 import { lineActor, takeReplies } from './message.line.inbound.js';
 import { Message, messageEvents } from './message.model.js';
 import { onContactDeleted, onContactUpdated } from './message.reactions.js';
@@ -47,11 +48,11 @@ export default defineModule({
   callbacks: [
     { method: 'POST', path: '/webhooks/twilio/sms', bodyCap, handler: takeSms },
     { method: 'POST', path: '/webhooks/twilio/status/{account}/{message}', bodyCap, handler: takeReport },
-    { method: 'POST', path: '/webhooks/email/inbound', bodyCap: mostBytes, handler: takeMail },
+    { method: 'POST', path: '/webhooks/email/inbound', bodyCap: mostBytes, admits: admitMail, handler: takeMail },
     { method: 'GET', path: '/e/open/{token}', handler: showPixel },
     { method: 'GET', path: '/e/click/{token}', handler: followLink },
     { method: 'GET', path: '/e/unsubscribe/{token}', handler: askToUnsubscribe },
-    { method: 'POST', path: '/e/unsubscribe/{token}', handler: unsubscribe },
+    { method: 'POST', path: '/e/unsubscribe/{token}', bodyCap: buttonBytes, handler: unsubscribe },
   ],
   routes: [
     list('GET /messages', 'messages', { as: 'page', query: names }),
