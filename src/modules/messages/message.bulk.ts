@@ -6,6 +6,7 @@ import { contactsRefusingMail, emailRefusal } from '../contacts/contact.optOut.j
 import { type ContactRow, contactLoader, requireContact } from '../contacts/contact.service.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { merged, mergedHtml, mergedLine, Room, saysNothing, valuesOf, Words } from '../templates/template.mergeFields.js';
+import { checkMayFill } from '../templates/template.rights.js';
 import { keepEmail } from './message.email.js';
 import type { SendEmailsInput, SendResult, SendSummary } from './message.model.js';
 
@@ -17,9 +18,11 @@ const muchWaiting = 8_000_000;
 
 /**
  * Contract POST /email/send-bulk: one mail to each contact, with their own values and a way to unsubscribe. All are kept at once
- * and sent one after the other; who must not be written to is skipped, with the reason.
+ * and sent one after the other; who must not be written to is skipped, with the reason. 403 for merge fields that the caller must not read.
  */
 export async function sendEmails(ctx: Context, input: SendEmailsInput): Promise<SendSummary> {
+  const { subject, body, bodyHtml } = input;
+  checkMayFill(ctx, { subject, body, bodyHtml });
   check(input.contactIds.length > 0, () => invalidField('contactIds', 'too_few', 'must name at least one contact'));
   await checkMayMail(ctx);
   checkTrial(ctx);

@@ -13,7 +13,7 @@ import { hold, release } from './enrollment.hold.js';
 import type { EnrollmentList } from './enrollment.model.js';
 import { listEnrollments } from './enrollment.service.js';
 import { type CreateSequenceInput, SequenceFields, type SequenceList, type UpdateSequenceInput } from './sequence.model.js';
-import { checkSteps, comparable, insertSteps } from './sequence.steps.js';
+import { checkSteps, checkWords, comparable, insertSteps } from './sequence.steps.js';
 import { type SequenceRow, sequenceTable, wholeSequences } from './sequence.table.js';
 
 /** Contract GET /emails/sequences: newest first, with how many are enrolled. */
@@ -43,6 +43,7 @@ const statusOf = (isActive: boolean) => (isActive ? 'active' : 'inactive');
 
 /** Contract POST /emails/sequences: 422 for whatever is wrong with a field or a step. */
 export async function createSequence(ctx: Context, { steps, ...input }: CreateSequenceInput): Promise<SequenceRow> {
+  checkWords(ctx, steps);
   await checkSteps(ctx, steps);
   checkTrial(ctx);
   const given = { ...flags, description: null, ...defined(input), isActive: input.isActive ?? true };
@@ -64,6 +65,7 @@ const changesOf = (before: SequenceRow, after: SequenceRow): Changes =>
 export async function updateSequence(ctx: Context, id: string, { steps, ...input }: UpdateSequenceInput): Promise<SequenceRow> {
   ctx.lockRows();
   const before = await sequenceForChange(ctx, id);
+  checkWords(ctx, steps ?? [], before.steps);
   const given = defined(input);
   const isActive = given.isActive ?? before.isActive;
   const wanted = { ...before, ...given, status: statusOf(isActive), steps: steps ?? before.steps } as SequenceRow;

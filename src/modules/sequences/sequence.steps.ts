@@ -1,6 +1,7 @@
 import { check, type Detail, detailOf, type FaultCode, invalid, invalidField } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { channelsOf, holdForMail, isOfTexts } from '../templates/template.mailed.js';
+import { checkMayFill } from '../templates/template.rights.js';
 import type { SequenceStepFields } from './sequence.model.js';
 import type { SequenceStepRow } from './sequence.table.js';
 
@@ -17,6 +18,13 @@ export async function checkSteps(ctx: Context, steps: readonly Given[]): Promise
   const faults = steps.flatMap((step, i) => faultsOf(step, known).map(({ field, ...fault }) => detailOf(`steps.${i}.${field}`, fault)));
   if (faults.length > 0) throw invalid(faults);
   for (const id of ids) holdForMail(ctx, id);
+}
+
+/** Throws 403 for what steps say in their own words, and did not say before, where its merge fields are none that the caller may read. */
+export function checkWords(ctx: Context, steps: readonly Given[], before: readonly Given[] = []): void {
+  const known = new Set(before.flatMap(({ subject, body }) => [subject, body]));
+  const own = steps.flatMap(({ subject, body }, i) => [[`steps.${i}.subject`, subject] as const, [`steps.${i}.body`, body] as const]);
+  checkMayFill(ctx, Object.fromEntries(own.filter(([, text]) => !known.has(text))));
 }
 
 type Fault = Omit<Detail, 'field'> & { field: string; code: FaultCode };

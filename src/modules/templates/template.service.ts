@@ -11,6 +11,7 @@ import { type Use, usesOf } from '../../kernel/operations/uses.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { mergeFieldsOf } from './template.mergeFields.js';
 import { type CreateTemplateInput, TemplateFields, type TemplateList, type UpdateTemplateInput } from './template.model.js';
+import { checkMayFill } from './template.rights.js';
 import { templateTable } from './template.table.js';
 
 const { shape: row } = templateTable;
@@ -31,8 +32,9 @@ const blank = { ...emptyRow(row), isActive: true, mergeFields: [] as string[] };
 
 const usedBy = ({ subject, body, bodyHtml }: Pick<TemplateRow, 'subject' | 'body' | 'bodyHtml'>) => mergeFieldsOf(subject, body, bodyHtml);
 
-/** Contract POST /emails/templates. */
+/** Contract POST /emails/templates. 403 for merge fields that the caller must not read. */
 export async function createTemplate(ctx: Context, input: CreateTemplateInput): Promise<TemplateRow> {
+  checkMayFill(ctx, { subject: input.subject, body: input.body, bodyHtml: input.bodyHtml });
   checkTrial(ctx);
   const given = { ...blank, ...defined(input) };
   const template: TemplateRow = ctx.insert('Template', { ...given, mergeFields: usedBy(given) });
@@ -42,11 +44,21 @@ export async function createTemplate(ctx: Context, input: CreateTemplateInput): 
 
 const tracked = [...namesOf(TemplateFields), 'mergeFields'];
 
-/** Contract PATCH /emails/templates/{id}. 422 where it would no longer be one of e-mails while an active sequence or workflow mails it. */
+/** What a template says from now on and did not say before. */
+const newTexts = (before: TemplateRow, { subject, body, bodyHtml }: UpdateTemplateInput) =>
+  Object.fromEntries(
+    Object.entries({ subject, body, bodyHtml }).filter(([name, text]) => text !== before[name as 'subject' | 'body' | 'bodyHtml']),
+  );
+
+/**
+ * Contract PATCH /emails/templates/{id}. 403 for new texts with merge fields that the caller must not read; 422 where it would no longer be
+ * one of e-mails while an active sequence or workflow mails it.
+ */
 export async function updateTemplate(ctx: Context, id: string, input: UpdateTemplateInput): Promise<TemplateRow> {
   // Whoever makes use of it meanwhile is found, or finds another channel.
   if (input.channel) ctx.lockRows();
   const before = await ctx.forChange(templateRows, id);
+  checkMayFill(ctx, newTexts(before, input));
   const isLost = input.channel && input.channel !== 'email' && before.channel === 'email';
   const uses = isLost ? await usesOf(ctx, 'template', before.id) : [];
   check(uses.length === 0, () => unprocessable('channel', 'conflicting', `cannot change: the template is mailed by ${namesOfUses(uses)}`));
