@@ -148,6 +148,17 @@ describe('of a person who is known elsewhere', () => {
   });
 });
 
+describe('the id of somebody who is invited', () => {
+  it('tells nothing of since when the address is known', async () => {
+    const known = nextEmail();
+    const { user } = dataOf(await register(known, { firstName: 'Augusta', lastName: 'Kingsolver' }));
+    const ids = [dataOf(await invite({ email: known })).id, dataOf(await invite({ email: nextEmail() })).id];
+    expect(ids[0]).toBe(user.id);
+    // Those of version 7 begin with the millisecond at which they were made.
+    expect(ids.map((id) => id[14])).toEqual(['4', '4']);
+  });
+});
+
 describe('POST /auth/accept-invite', () => {
   it('calls a new person as the inviter wrote, unless they say otherwise', async () => {
     const [one, two] = [await invited({ firstName: 'Ada', lastName: 'Byron' }), await invited({ first_name: 'Ada', last_name: 'Byron' })];
