@@ -156,3 +156,21 @@ describe('a delivery whose secret cannot be read', () => {
     expectSigned(own);
   });
 });
+
+describe('a webhook whose secret cannot be read', () => {
+  const madeUnreadable = async () => {
+    const { id } = dataOf(await acme.owner.post('/webhooks/manage', { url: receiver.url, events: ['contact.created'] }));
+    useKey(second);
+    return `/webhooks/manage/${id}`;
+  };
+
+  it('is signed by the new one alone as soon as it has another', async () => {
+    const path = await madeUnreadable();
+    const { secret } = dataOf(await acme.owner.post(`${path}/rotate-secret`));
+    await delivered(1);
+    expectSigned(secret);
+    const { headers } = receiver.received[0]!;
+    expect([(headers['webhook-signature'] as string).split(' ').length, headers['x-service-signature-previous']]).toEqual([1, undefined]);
+    expect(api.logs.some((line) => line.includes('the former secret of a webhook cannot be read'))).toBe(true);
+  });
+});

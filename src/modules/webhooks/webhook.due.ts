@@ -1,4 +1,3 @@
-import { Unreadable } from '../../kernel/base/crypto.js';
 import type { Actor } from '../../kernel/base/principal.js';
 import { ownPlaceIn } from '../../kernel/base/trace.js';
 import type { Context } from '../../kernel/context/context.js';
@@ -7,7 +6,7 @@ import { instant, integer, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { isHopeless, switchOff, wasTriedLately } from './webhook.disable.js';
-import { headersOf, opened, outcomeOf, placeOfOwn, secretsOfWebhook, signingSecretsOf } from './webhook.queue.js';
+import { headersOf, opened, outcomeOf, placeOfOwn, readable, secretsOfWebhook, signingSecretsOf, unsigned } from './webhook.queue.js';
 import { settleAttempt } from './webhook.settle.js';
 import { type Due, perAccount, readDue } from './webhook.taken.js';
 
@@ -54,22 +53,11 @@ function secretsOf(ctx: Context, id: string, delivery: Due): [string, ...string[
   return secretsOfWebhook(ctx, sourceId, { secret, previousSecret, previousSecretUntil });
 }
 
-/** What signs a delivery; undefined where it cannot be read, because the server no longer has the key that sealed it. */
-function readSecrets(ctx: Context, id: string, delivery: Due): [string, ...string[]] | undefined {
-  try {
-    return secretsOf(ctx, id, delivery);
-  } catch (error) {
-    if (!(error instanceof Unreadable)) throw error;
-    ctx.app.log.error({ err: error, delivery: id }, 'a delivery cannot be signed');
-    return undefined;
-  }
-}
-
 /** Calls once. A delivery that cannot be signed has failed, and may go later, once the key is there again. */
 async function call(ctx: Context, id: string, delivery: Due, at: Date) {
   const { url, messageId, event, body, tracestate } = delivery;
-  const secrets = readSecrets(ctx, id, delivery);
-  if (!secrets) return { delivered: false, isFinal: false, status: null, ms: 0, error: 'secret_unreadable' };
+  const secrets = readable(ctx, 'a delivery cannot be signed', { delivery: id }, () => secretsOf(ctx, id, delivery));
+  if (!secrets) return unsigned;
   const traceparent = ownPlaceIn(delivery.traceparent ?? undefined, ctx.app.clock);
   const trace = traceparent ? { traceparent, ...(tracestate && { tracestate }) } : undefined;
   const headers = headersOf({ deliveryId: id, messageId, event, body, at, secrets, trace });

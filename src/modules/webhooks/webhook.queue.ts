@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { seal, signatures, unseal } from '../../kernel/base/crypto.js';
+import { seal, signatures, Unreadable, unseal } from '../../kernel/base/crypto.js';
 import { unprocessable } from '../../kernel/base/errors.js';
 import type { App, Context } from '../../kernel/context/context.js';
 import { newId } from '../../kernel/context/freeIds.js';
@@ -140,7 +140,24 @@ export interface Secrets {
   previousSecretUntil: Date | null;
 }
 
-/** What signs what is sent to a registered webhook. */
+/** What is read of sealed secrets; undefined, with a line of the log that says whose, where the server no longer has the key. */
+export function readable<Read>(ctx: Context, told: string, whose: object, read: () => Read): Read | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof Unreadable)) throw error;
+    ctx.app.log.error({ err: error, ...whose }, told);
+    return undefined;
+  }
+}
+
+/** What comes of an attempt that cannot be signed: it may go later, once the key is there again. */
+export const unsigned = { delivered: false, isFinal: false, status: null, ms: 0, error: 'secret_unreadable' } as const;
+
+/**
+ * What signs what is sent to a registered webhook. Throws `Unreadable` where the present secret cannot be read. A former one
+ * that cannot be read is left out: it may be why there is another now.
+ */
 export function secretsOfWebhook(
   ctx: Context,
   id: string,
@@ -149,7 +166,11 @@ export function secretsOfWebhook(
   const place = placeOf(id);
   const current = opened(ctx.app, place, secret);
   const isBoth = previousSecret && previousSecretUntil && previousSecretUntil > ctx.now();
-  return isBoth ? [current, opened(ctx.app, place, previousSecret)] : [current];
+  if (!isBoth) return [current];
+  const previous = readable(ctx, 'the former secret of a webhook cannot be read', { webhook: id }, () =>
+    opened(ctx.app, place, previousSecret),
+  );
+  return previous === undefined ? [current] : [current, previous];
 }
 
 /** The place of the secret of a webhook, with which it is sealed. */
