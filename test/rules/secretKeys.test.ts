@@ -5,7 +5,7 @@ import { sealOf } from '../../src/kernel/base/crypto.js';
 import { newSecret, signingSecretOf } from '../../src/modules/webhooks/webhook.queue.js';
 import { sweep } from '../../src/workers/sweeps.js';
 import { actingFor, attempted, kept, queued } from '../support/deliveries.js';
-import { type Account, dataOf, minute, password, server, type TestServer } from '../support/index.js';
+import { type Account, dataOf, expectRefusal, minute, password, server, type TestServer } from '../support/index.js';
 import { Receiver } from '../support/receiver.js';
 
 jest.setTimeout(60_000);
@@ -163,6 +163,14 @@ describe('a webhook whose secret cannot be read', () => {
     useKey(second);
     return `/webhooks/manage/${id}`;
   };
+
+  it('fails a test, which says why', async () => {
+    const reply = await acme.owner.post(`${await madeUnreadable()}/test`);
+    expectRefusal(reply, 502);
+    expect(reply.body).toMatchObject({ code: 'vendor_unavailable', success: false, statusCode: null });
+    expect(reply.text).toContain('secret_unreadable');
+    expect(receiver.received).toEqual([]);
+  });
 
   it('is signed by the new one alone as soon as it has another', async () => {
     const path = await madeUnreadable();

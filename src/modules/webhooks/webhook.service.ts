@@ -24,8 +24,10 @@ import {
   newSecret,
   outcomeOf,
   placeOf,
+  readable,
   sealed,
   secretsOfWebhook,
+  unsigned,
 } from './webhook.queue.js';
 import { type EventsAfter, eventsAfterChange } from './webhook.subscription.js';
 import { type WebhookRow, webhookTable } from './webhook.table.js';
@@ -191,7 +193,7 @@ const ping = 'test.ping';
 
 /**
  * Contract POST /webhooks/manage/{id}/test: one call, now, of which nothing is kept. 402 where the account is not paid for; 502 where
- * the answer is no 2xx.
+ * the answer is no 2xx, or the secret cannot be read.
  */
 export async function testWebhook(ctx: Context, id: string): Promise<WebhookTest> {
   const webhook = await getWebhook(ctx, id);
@@ -200,9 +202,12 @@ export async function testWebhook(ctx: Context, id: string): Promise<WebhookTest
   // Whoever is told it again, since our answer was lost, can tell that it is the same.
   const [eventId, at] = [effectIdOf(ctx, ping, { id }), ctx.now()];
   const body = bodyOf(ctx, { id: eventId, event: ping, createdAt: at, data: { webhookId: webhook.id, message: 'This is a test.' } });
-  const secrets = secretsOfWebhook(ctx, webhook.id, kept!);
-  const headers = headersOf({ deliveryId: eventId, messageId: eventId, event: ping, body, at, secrets });
-  const { delivered, status, ms, error } = outcomeOf(await ctx.app.egress.post({ url: webhook.url, headers, body }));
+  const secrets = readable(ctx, 'a test cannot be signed', { webhook: webhook.id }, () => secretsOfWebhook(ctx, webhook.id, kept!));
+  const attempt = async (signedBy: [string, ...string[]]) => {
+    const headers = headersOf({ deliveryId: eventId, messageId: eventId, event: ping, body, at, secrets: signedBy });
+    return outcomeOf(await ctx.app.egress.post({ url: webhook.url, headers, body }));
+  };
+  const { delivered, status, ms, error } = secrets ? await attempt(secrets) : unsigned;
   const outcome = { success: delivered, statusCode: status, responseTime: ms, event: ping };
   const why = status === null ? error : `the answer was ${status}`;
   check(delivered, () => new AppError('vendor_unavailable', `The test was not delivered: ${why}`, { more: outcome }));
