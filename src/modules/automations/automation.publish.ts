@@ -8,8 +8,8 @@ import { integer, json, listOf, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { endOfFeed } from '../../kernel/events/readers.js';
+import { activeLimit } from '../../kernel/operations/activeLimit.js';
 import { loader } from '../../kernel/operations/loader.js';
-import { checkActive } from '../actions/action.limit.js';
 import { type Action, checkActions, holdTemplates, sendsEmail } from '../actions/action.service.js';
 import { checkMayName } from '../actions/action.trigger.js';
 import { checkMayMail } from '../auth/auth.verification.js';
@@ -102,6 +102,8 @@ async function checkMayRun(ctx: Context, plan: Plan): Promise<void> {
 const nodesOf = ({ nodes }: Plan) => nodes.filter(({ type }) => type === 'action');
 const actionsOf = (plan: Plan): Action[] => nodesOf(plan).map(actionOf);
 
+const checkActive = activeLimit('automations', { field: 'active', active: sql`active and deleted_at is null` });
+
 /**
  * Throws where a published version must not start runs again: 403 and 402 as publishing does, and 400 where what its actions name is gone.
  * The templates that they name are held from being deleted meanwhile.
@@ -113,7 +115,7 @@ export async function checkToRun(ctx: Context, plan: Plan): Promise<void> {
     nodesOf(plan).map((node) => ({ ...actionOf(node), at: node.id })),
   );
   checkTrial(ctx);
-  await checkActive(ctx, 'automations', 'active');
+  await checkActive(ctx);
   holdTemplates(ctx, cleaned);
 }
 
@@ -125,7 +127,7 @@ export async function publishAutomation(ctx: Context, id: string): Promise<Autom
   await checkMayRun(ctx, plan);
   checkTrial(ctx);
   if (blockers.length > 0) throw refusal(blockers);
-  if (!before.active) await checkActive(ctx, 'automations', 'active');
+  if (!before.active) await checkActive(ctx);
   holdTemplates(ctx, actionsOf(plan));
   const publishedVersion = (before.publishedVersion ?? 0) + 1;
   publishedIn(ctx).add(before.id);

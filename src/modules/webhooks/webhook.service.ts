@@ -10,6 +10,7 @@ import { changesBetween } from '../../kernel/events/changes.js';
 import { endOfFeed, mostUnplaced } from '../../kernel/events/readers.js';
 import { findRow, getRow, listRows } from '../../kernel/lists/list.js';
 import { archived } from '../../kernel/model/removal.js';
+import { activeLimit } from '../../kernel/operations/activeLimit.js';
 import { inFinalTransaction } from '../../kernel/operations/detached.js';
 import { effectIdOf } from '../../kernel/operations/idempotency.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
@@ -67,6 +68,8 @@ function checkedEvents(ctx: Context, events: readonly string[]): string[] {
   return [...new Set(events)];
 }
 
+const checkActive = activeLimit('webhooks', { field: 'isActive', active: sql`is_active and archived_at is null` });
+
 /**
  * Contract POST /webhooks/manage: 422 for whatever is wrong with a field, then 402 after a trial; where the name of the address leads is
  * asked after that. The secret is in this reply and nowhere else.
@@ -79,7 +82,9 @@ export async function createWebhook(ctx: Context, input: CreateWebhookInput): Pr
   return inFinalTransaction(ctx, async (inside) => {
     const id = input.id ?? newId(inside);
     const secret = newSecret(ctx.app);
-    const own = { ...defined(input), isActive: input.isActive ?? true, id, events, failCount: 0, createdBy: ctx.caller.userId };
+    const isActive = input.isActive ?? true;
+    if (isActive) await checkActive(inside);
+    const own = { ...defined(input), isActive, id, events, failCount: 0, createdBy: ctx.caller.userId };
     const {
       secret: _secret,
       activeAfter: _after,
@@ -119,6 +124,7 @@ export async function applyChange(ctx: Context, before: WebhookToChange, given: 
   const whole = { ...given, ...(isBack && { disabledAt: null, failingSince: null }) };
   const changes = changesBetween(before, { ...before, ...whole }, Object.keys(whole));
   if (Object.keys(changes).length === 0) return before;
+  if (isBack) await checkActive(ctx);
   const saved: WebhookRow = ctx.update('Webhook', before, {
     ...whole,
     // What came of another address is no news of the webhook.

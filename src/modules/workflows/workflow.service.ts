@@ -11,8 +11,8 @@ import { findRow, getRow, listRows } from '../../kernel/lists/list.js';
 import { matcherOf } from '../../kernel/matching/matcher.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
 import { deleted } from '../../kernel/model/removal.js';
+import { activeLimit } from '../../kernel/operations/activeLimit.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
-import { checkActive } from '../actions/action.limit.js';
 import { checkActions, holdTemplates, sendsEmail } from '../actions/action.service.js';
 import { checkMayName, isTrigger } from '../actions/action.trigger.js';
 import { checkMayMail } from '../auth/auth.verification.js';
@@ -130,6 +130,8 @@ export async function deactivateWorkflow(ctx: Context, id: string): Promise<Work
   return keep(ctx, before, { ...before, isActive: false });
 }
 
+const checkActive = activeLimit('workflows', { field: 'isActive', active: sql`is_active and deleted_at is null` });
+
 /** Keeps a workflow that is, or becomes, active: what it needs is there. */
 async function keepActive(ctx: Context, before: WorkflowRow, wanted: WorkflowRow): Promise<WorkflowRow> {
   const begins = !before.isActive;
@@ -144,7 +146,7 @@ async function keepActive(ctx: Context, before: WorkflowRow, wanted: WorkflowRow
   // Actions see the event whole, so whoever may not see it does not say what they do. What begins was checked by checkTrigger.
   if (!begins && changesBetween(before, wanted, ['actions']).actions) checkMayName(ctx, wanted.trigger.event);
   if (begins) {
-    await checkActive(ctx, 'workflows', 'isActive');
+    await checkActive(ctx);
     await ctx.follow('workflows');
   }
   holdTemplates(ctx, wanted.actions);
