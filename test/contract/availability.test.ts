@@ -133,6 +133,25 @@ describe('The feed of a calendar over time', () => {
     expect(uids).toEqual([longest, ends].map((uid) => `UID:${uid}`));
     expect(uids).not.toContain(`UID:${over}`);
   });
+
+  it('shows the next ones, and of those that are over the latest, where there are more than it has room for', async () => {
+    const { id } = await acme.calendar();
+    const hours = (n: number) => new Date(api.clock.now().getTime() + n * 3_600_000).toISOString();
+    const book = async (from: number) => {
+      const body = { title: 'Talk', startTime: hours(from), endTime: hours(from + 1) };
+      return dataOf(await acme.owner.post(`/calendars/${id}/appointments`, body)).id as string;
+    };
+    const [monthAgo, yesterday, tomorrow] = [await book(-700), await book(-24), await book(24)];
+    const { prisma } = api.app.database;
+    const given = await prisma.appointment.findFirstOrThrow({ where: { accountId: acme.id, id: tomorrow } });
+    const row = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
+    const many = Array.from({ length: 998 }, () => ({ ...row, id: v4(), status: 'completed' }));
+    await prisma.appointment.createMany({ data: many as never });
+    const { url } = dataOf(await acme.owner.get(`/calendars/${id}/feed`));
+    const { text } = await read(url);
+    expect(text.match(/UID:\S+/g)).toHaveLength(1000);
+    expect([monthAgo, yesterday, tomorrow].map((uid) => text.includes(uid))).toEqual([false, true, true]);
+  });
 });
 
 describe('The feed of a calendar', () => {

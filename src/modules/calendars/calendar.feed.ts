@@ -75,7 +75,7 @@ ICAL.foldLength = 74;
 const back = 30;
 /** Days of a feed from now on. */
 const ahead = 365;
-/** Appointments of a feed: those to come before those that were. */
+/** Appointments of a feed: the next ones of those to come, then the latest of those that were. */
 const most = 1000;
 
 const shown = statement({
@@ -86,7 +86,7 @@ const shown = statement({
   text: ({ account, calendar, from, now, to, most: limit }) => sql`
     select t.id from appointments t where t.account_id = ${account} and t.calendar_id = ${calendar}
       and t.end_time > ${from} and t.start_time between ${from}::timestamptz - interval '367 days' and ${to} and t.deleted_at is null
-    order by t.end_time > ${now} desc, t.start_time, t.id limit ${limit}`,
+    order by t.end_time > ${now} desc, case when t.end_time > ${now} then t.start_time end, t.start_time desc, t.id limit ${limit}`,
 });
 
 const printedRow = {
