@@ -215,3 +215,25 @@ onPostgres(describe)('a calendar that gets another buffer while the person who c
     await expectBuffer(one.id);
   });
 });
+
+describe('an appointment at the end of the last year', () => {
+  const late = { startTime: '9999-12-31T22:00:00Z', endTime: '9999-12-31T23:30:00Z' };
+
+  it('has as much of its buffer as the year has left', async () => {
+    const { id } = await acme.calendar({ bufferMinutes: 60 });
+    const last = await made(id, late);
+    expect((await book(id, { startTime: '9999-12-31T23:45:00Z', endTime: '9999-12-31T23:50:00Z' })).status).toBe(409);
+    dataOf(await change(last, { startTime: '9999-12-31T22:30:00Z' }));
+    dataOf(await change(last, { endTime: '9999-12-31T23:59:59.999Z' }));
+  });
+
+  it('is changed as any other once its calendar has a buffer', async () => {
+    const { id } = await acme.calendar();
+    const last = await made(id, { ...late, assignedTo: acme.ownerId });
+    await buffer(id, 60);
+    for (const fields of [{ assignedTo: null }, { status: 'cancelled' }, { status: 'scheduled' }, { startTime: '9999-12-31T22:30:00Z' }])
+      dataOf(await change(last, fields));
+    await buffer(id, 0);
+    await made(id, { startTime: '9999-12-31T23:30:00Z', endTime: '9999-12-31T23:50:00Z' });
+  });
+});

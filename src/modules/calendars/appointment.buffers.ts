@@ -1,7 +1,7 @@
 import { minuteMs } from '../../kernel/base/durations.js';
 import type { Context } from '../../kernel/context/context.js';
 import { flag, instant, integer, listOf, nullable, uuid } from '../../kernel/database/kinds.js';
-import { type Sql, sql } from '../../kernel/database/sql.js';
+import { rawSql, type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { userTable } from '../users/user.table.js';
 import type { AppointmentRow, CalendarRow } from './calendar.table.js';
@@ -9,9 +9,12 @@ import type { AppointmentRow, CalendarRow } from './calendar.table.js';
 type Times = Pick<AppointmentRow, 'startTime' | 'endTime'>;
 type Buffered = Pick<CalendarRow, 'id' | 'bufferMinutes'>;
 
+/** The last moment of the last year that has four digits: a buffer ends there, as no field of ours holds a later one. */
+const lastMoment = '9999-12-31T23:59:59.999Z';
+
 /** From when another may begin after an appointment that takes its time anew. */
 export const busyUntil = ({ endTime }: Pick<Times, 'endTime'>, { bufferMinutes }: Pick<Buffered, 'bufferMinutes'>) =>
-  new Date(endTime.getTime() + bufferMinutes * minuteMs);
+  new Date(Math.min(endTime.getTime() + bufferMinutes * minuteMs, Date.parse(lastMoment)));
 
 /**
  * From when another may begin after an appointment that was changed. One that was scheduled, and ends when it did or earlier, takes no
@@ -44,7 +47,7 @@ export function takePlace(ctx: Context, calendar: Buffered, person: string | nul
 }
 
 /** When the buffer of an appointment ends if nothing cuts it short: alias `a` is the appointment, `c` its calendar. */
-const wholeBufferEnd = sql`a.end_time + c.buffer_minutes * interval '1 minute'`;
+const wholeBufferEnd = sql`least(a.end_time + c.buffer_minutes * interval '1 minute', ${rawSql(`timestamptz '${lastMoment}'`)})`;
 
 // No appointment is moved, and no two come to overlap: a buffer ends where the next one begins, of the calendar or of the person.
 const rebuffering = (account: Sql, which: Sql): Sql => sql`
