@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
+import { actingForAccount } from '../../src/modules/auth/auth.acting.js';
 import { Automations, aNode, aTask } from '../support/automations.js';
 import {
   type Account,
@@ -125,6 +126,25 @@ onPostgres(describe)('an automation that is published again', () => {
     const id = await its.make([aTask('daily')], { schedule: '0 9 * * *' });
     const moved = await whilePublished(its, id, () => own.owner.patch('/settings/workspace', { timezone: 'Asia/Tokyo' }));
     expect(moved.status).toBe(200);
+    expect(dataOf(await its.key.get(`/automations/${id}`)).nextRunAt).toMatch(/T00:00:00.000Z$/);
+  });
+});
+
+describe('a schedule that is run while the workspace gets other clocks', () => {
+  it('takes its next moment by these', async () => {
+    const own = await api.seed.account();
+    const its = new Automations(own, await own.key());
+    const id = await its.make([aTask('daily')], { schedule: '0 9 * * *' });
+    // Overdue, and taken by a process that knows the account as it is now and has not begun.
+    const { rows } = await api.app.database.execute(
+      `update automations set next_run_at = now() - interval '1 minute', due_at = now() - interval '1 minute', attempt = attempt + 1,
+        leased_until = now() + interval '10 days' where id = $1 returning attempt`,
+      [id],
+    );
+    const ctx = await actingForAccount(api.app, own.id);
+    dataOf(await own.owner.patch('/settings/workspace', { timezone: 'Asia/Tokyo' }));
+    await api.app.registry.due.get('automations')!.work(ctx!, { id, attempt: (rows as [Loose])[0].attempt });
+    expect(await its.runs(id)).toHaveLength(1);
     expect(dataOf(await its.key.get(`/automations/${id}`)).nextRunAt).toMatch(/T00:00:00.000Z$/);
   });
 });

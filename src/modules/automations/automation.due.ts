@@ -6,7 +6,7 @@ import { statement } from '../../kernel/database/statement.js';
 import type { DomainEvent } from '../../kernel/events/changes.js';
 import { inOwnTransaction } from '../../kernel/operations/ownTransaction.js';
 import { planOfVersion } from './automation.publish.js';
-import { automationForChange, changesOf } from './automation.rows.js';
+import { automationForChange, changesOf, timezoneNow } from './automation.rows.js';
 import { nextMoment } from './automation.schedule.js';
 import type { AutomationRow } from './automation.table.js';
 import { startRun } from './run.start.js';
@@ -26,13 +26,14 @@ const runOfMoment = statement({
  */
 export const runSchedule = (ctx: Context, { id, attempt }: DueRow): Promise<void> =>
   inOwnTransaction(ctx, async (inside) => {
+    inside.lockRows();
     const before = await automationForChange(inside, id);
     const { active, publishedVersion: version, nextRunAt, dueAt } = before;
     if (before.attempt !== attempt || !dueAt || !active || version === null) return;
     const { schedule, timezone, startNodeId } = await planOfVersion(inside, before.id, version);
     const [ran] = await inside.rows(runOfMoment, { automation: before.id, moment: nextRunAt! });
     if (!ran) await startRun(inside, { automation: before, version, startNodeId, scheduledFor: nextRunAt });
-    const next = schedule ? nextMoment(schedule, timezone ?? inside.caller.account.timezone, inside.now()) : null;
+    const next = schedule ? nextMoment(schedule, timezone ?? (await timezoneNow(inside)), inside.now()) : null;
     const moved = { nextRunAt: next, dueAt: next, attempt: before.attempt + 1, leasedUntil: null };
     const after = inside.update('Automation', before, moved) as AutomationRow;
     await inside.emit({ name: 'automation.updated', record: after, changes: changesOf(before, after), logged: false });

@@ -16,7 +16,7 @@ import { checkMayMail } from '../auth/auth.verification.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { planOf } from './automation.blockers.js';
 import type { Blocker, Plan } from './automation.graph.js';
-import { automationForChange, changesOf } from './automation.rows.js';
+import { automationForChange, changesOf, timezoneNow } from './automation.rows.js';
 import { nextMoment } from './automation.schedule.js';
 import type { AutomationRow } from './automation.table.js';
 import { actionOf } from './run.act.js';
@@ -63,7 +63,7 @@ async function startsOf(ctx: Context, before: AutomationRow, { event, schedule, 
   const now = ctx.now();
   const running = before.active && due && due <= now ? await planOfVersion(ctx, id, publishedVersion!) : undefined;
   const isOverdue = running && running.schedule === schedule && running.timezone === timezone;
-  const next = schedule ? nextMoment(schedule, timezone ?? ctx.caller.account.timezone, now) : null;
+  const next = schedule ? nextMoment(schedule, timezone ?? (await timezoneNow(ctx)), now) : null;
   const nextRunAt = isOverdue ? due : next;
   const after = event === liveEvent ? {} : await startAfter(ctx, event);
   // A worker that has taken the automation for its former moment loses it by the new attempt: so the next moment is not done early.
