@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { Automations, aNode } from '../support/automations.js';
-import { type Account, dataOf, isPostgres, type Loose, onPostgres, server, type TestServer } from '../support/index.js';
+import { type Account, dataOf, isPostgres, type Loose, minute, onPostgres, server, type TestServer } from '../support/index.js';
 import { eventually } from '../support/live.js';
 import { activeWorkflow, endedRuns } from '../support/workflows.js';
 
@@ -93,6 +93,29 @@ onPostgres(describe)('what happened before, and has no place in the feed yet,', 
     expect((await automations.run(run)).status).toBe('waiting');
     dataOf(await acme.owner.patch(`/contacts/${contact}`, { city: 'Bergen' }));
     await automations.until(run, 'success');
+  });
+});
+
+onPostgres(describe)('what happened in time without a place', () => {
+  it('ends a wait whose time is out by then', async () => {
+    const wait = aNode('wait', 'wait', { event: 'contact.updated', timeout: { minutes: 5 } }, 'end');
+    const contact = await automations.contact();
+    const [run] = await automations.enroll(await automations.make([wait, aNode('end', 'end')]), contact);
+    const rests = async () => {
+      const { status, dueAt, waitUntil } = await automations.run(run!);
+      return status === 'waiting' && dueAt?.getTime() === waitUntil?.getTime();
+    };
+    await eventually(rests);
+    await whileUnplaced(async () => {
+      dataOf(await acme.owner.patch(`/contacts/${contact}`, { city: 'Oslo' }));
+      api.clock.advance(10 * minute);
+      // It is looked at, and left until that has its place.
+      await eventually(async () => !(await rests()));
+      expect((await automations.run(run!)).status).toBe('waiting');
+    });
+    await automations.until(run!, 'success');
+    api.clock.reset();
+    expect((await automations.steps(run!))[0]!.output).toMatchObject({ ended: 'event', event: 'contact.updated' });
   });
 });
 

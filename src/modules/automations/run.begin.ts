@@ -1,6 +1,6 @@
 import type { Context } from '../../kernel/context/context.js';
 import type { DueRow } from '../../kernel/context/registry.js';
-import { integer, uuid } from '../../kernel/database/kinds.js';
+import { bigint, flag, instant, integer, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { shown } from '../../kernel/events/feedStore.js';
@@ -52,14 +52,48 @@ export const rests = async (ctx: Context, { id, attempt }: DueRow): Promise<bool
 /** Events that are read at once. */
 const page = 50;
 
-/** What became of a wait after it began, by all events that have their places by now, whether the reader has read them or not. */
-export async function sinceBeginning(ctx: Context, { id, waitEvent, waitingAfter }: RunRow): Promise<Outcome | undefined> {
+/** What became of a wait by all events after a place that have theirs by now, whether the reader has read them or not. */
+async function since(ctx: Context, { id, waitEvent }: RunRow, place: string): Promise<Outcome | undefined> {
   const names = [waitEvent!, deletionOf(waitEvent!)];
-  for (let after = waitingAfter!; ; ) {
+  for (let after = place; ; ) {
     const found = await ctx.rows(eventsAfter, { names, after, most: page });
     const events = found.map(({ event }) => shown(ctx.app, event));
     const [outcome] = await outcomesOf(ctx, events, id);
     if (outcome || events.length < page) return outcome;
     after = events.at(-1)!.id;
   }
+}
+
+const unread = statement({
+  name: 'unreadBeforeEndOfWait',
+  takes: { event: text, after: bigint, until: instant },
+  row: { after: bigint, isComing: flag },
+  text: ({ account, event, after, until }) => sql`
+    select greatest(${after}::bigint,
+        (select r.pos from feed_readers r where r.account_id = ${account} and r.name = 'automations'))::text as after,
+      exists (select from outbox_events e
+        where e.account_id = ${account} and e.seq > (select seq from feed_floor) and e.name = ${event} and e.created_at <= ${until}
+          and not exists (select from feed_positions p where p.account_id = e.account_id and p.seq = e.seq)) as "isComing"`,
+});
+
+/** How far a wait for an event is by the feed. */
+interface Seen {
+  /** What became of it; undefined where nothing did. */
+  outcome?: Outcome;
+  /** Whether something that may end it happened in time, and has no place in the feed yet. */
+  isComing?: boolean;
+}
+
+/**
+ * What the feed says of a wait for an event that has just begun, or whose time is out: the reader may not have come to what happened in
+ * time, as where no server worked meanwhile. Where the wait has rested, what the reader has read is not read again.
+ */
+export async function seenInFeed(ctx: Context, run: RunRow, { isBegun, isOut }: { isBegun: boolean; isOut: boolean }): Promise<Seen> {
+  const { waitEvent, waitingAfter, waitUntil } = run;
+  if (!isOut) return isBegun ? { outcome: await since(ctx, run, waitingAfter!) } : {};
+  // Before the feed is searched: what gets its place in between is found there.
+  const [{ after, isComing }] = (await ctx.rows(unread, { event: waitEvent!, after: waitingAfter ?? '0', until: waitUntil! })) as [
+    { after: string; isComing: boolean },
+  ];
+  return isComing ? { isComing } : { outcome: await since(ctx, run, isBegun ? waitingAfter! : after) };
 }

@@ -9,12 +9,12 @@ import { actionPerformer, readContact } from '../actions/action.service.js';
 import type { GraphNode, Plan } from './automation.graph.js';
 import { endOfWait, waitOf } from './automation.wait.js';
 import { actedOf, actionOf, callRunner, runnerStep, runTriggerOf } from './run.act.js';
-import { beginningOf, sinceBeginning } from './run.begin.js';
+import { beginningOf, seenInFeed } from './run.begin.js';
 import { afterWait, decide, type Subject } from './run.decide.js';
 import { failWaits } from './run.end.js';
 import { AutomationRun, type AutomationRunEnd, type AutomationStepStatus, type AutomationStepType } from './run.model.js';
 import { emitRun } from './run.start.js';
-import { type DueRun, type RunRow, type StepRow, stepRows } from './run.table.js';
+import { type DueRun, type RunRow, type RunState, type StepRow, stepRows } from './run.table.js';
 
 /** The most actions of one transaction, so that it is short. */
 export const mostActions = 20;
@@ -24,6 +24,9 @@ const mostLogged = 500;
 const mostLoggedCharacters = 1_000_000;
 /** The most steps of one run: waits may lead back to where it was. */
 const mostSteps = 10_000;
+
+/** How long a wait whose time is out is left for what happened before to get its place in the feed. */
+const placingMs = 1000;
 
 /** How far a burst goes. */
 export interface Pace {
@@ -189,25 +192,30 @@ export class RunExecutor {
 
   /** Ends a wait; undefined where it is not over, or failed. Answers where the run goes on. */
   async #resume(node: GraphNode): Promise<string | null | undefined> {
-    const { waitUntil, waitEvent, waitStepId, state, dueAt, attempt } = this.run;
+    const { waitUntil, waitEvent, waitStepId, state, dueAt } = this.run;
     const now = this.ctx.now();
+    const isOut = waitUntil !== null && waitUntil <= now;
     // One that has rested may be due at another moment too, as after a fault; so are those that rested before this was kept of them.
     const isBegun = waitEvent !== null && !state?.rested && dueAt?.getTime() !== waitUntil?.getTime();
-    const since = isBegun ? await sinceBeginning(this.ctx, this.run) : undefined;
-    if (since && !since.arrived) {
-      await failWaits(this.ctx, [since.id]);
+    const { outcome, isComing } = waitEvent === null ? {} : await seenInFeed(this.ctx, this.run, { isBegun, isOut });
+    if (outcome && !outcome.arrived) {
+      await failWaits(this.ctx, [outcome.id]);
       return undefined;
     }
-    const arrived = state?.arrived ?? since?.arrived;
-    if (!arrived && !(waitUntil && waitUntil <= now)) {
-      const rested = waitEvent === null ? null : { rested: true };
-      this.ctx.update('AutomationRun', this.run, { dueAt: waitUntil, leasedUntil: null, attempt: attempt + 1, state: rested });
-      return undefined;
+    const arrived = state?.arrived ?? outcome?.arrived;
+    if (!arrived && (!isOut || isComing)) {
+      const rested = waitEvent === null || (isComing && isBegun) ? null : { rested: true };
+      return this.#rest(isComing ? new Date(now.getTime() + placingMs) : waitUntil, rested);
     }
     const isLate = !arrived && 'event' in waitOf(node.config)!;
     const next = afterWait(node, isLate);
     await this.#settleWait(waitStepId!, 'completed', { ended: arrived ? 'event' : isLate ? 'timeout' : 'time', ...arrived, next });
     return next;
+  }
+
+  /** Gives back a run that goes on waiting, until it is looked at again. */
+  #rest(dueAt: Date | null, state: RunState | null): undefined {
+    this.ctx.update('AutomationRun', this.run, { dueAt, leasedUntil: null, attempt: this.run.attempt + 1, state });
   }
 
   /** Says in the log what became of the wait that the run was in. */

@@ -1,5 +1,5 @@
 import type { Context } from '../../kernel/context/context.js';
-import { flag, instant, integer, listOf, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
+import { instant, integer, listOf, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import { type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { FeedEvent } from '../../kernel/events/feedStore.js';
@@ -29,7 +29,7 @@ const waitingRun = {
   triggerEvent: nullable(text),
   entityId: nullable(uuid),
   contactId: nullable(uuid),
-  isPatient: flag,
+  until: nullable(instant),
 };
 type Waiting = RowOf<typeof waitingRun>;
 
@@ -55,7 +55,7 @@ const waiting = statement({
       select id, coalesce(array_agg(person) filter (where person is not null), '{}') as people from meant group by id)
     select r.id, r.automation_id as "automationId", r.version, r.current_node_id as "nodeId", r.wait_event as event, f.people,
       r.waiting_since as since, r.waiting_after as after, r.waiting_unplaced as unplaced, r.trigger_event as "triggerEvent", r.entity_id as "entityId", r.contact_id as "contactId",
-      r.wait_until is not null as "isPatient"
+      r.wait_until as until
     from found f join automation_runs r on r.account_id = ${account} and r.id = f.id
     where (r.wait_event = any(${events}) or r.wait_event is not null and r.entity_id = any(${gone})) and r.status = 'waiting'
       and (${only} is null or r.id = ${only}) order by r.id for update of r`,
@@ -82,6 +82,9 @@ export const waitedFor = (account: Sql): Sql => sql`(
  */
 const isAfter = (event: FeedEvent, { id, since, after, unplaced }: RowOf<typeof beginning> & { id: string }): boolean =>
   event.causes.at(-1)?.runId !== id && (after === null ? event.createdAt >= since! : isBehind(event, { after, unplaced }));
+
+/** Whether an event came before the time of a wait was out: which it is must not depend on who looks first. */
+const isInTime = ({ createdAt }: FeedEvent, { until }: Waiting): boolean => until === null || createdAt <= until;
 
 /** Whether an event is about what a run is about. */
 const concerns = (ctx: Context, event: FeedEvent, run: Waiting): boolean =>
@@ -110,10 +113,15 @@ export async function outcomesOf(ctx: Context, events: readonly FeedEvent[], onl
     const wait = waitOf(plan.nodes.find(({ id }) => id === run.nodeId)?.config ?? {});
     const conditions = wait && 'event' in wait ? wait.conditions : null;
     const arrived = events.find(
-      (event) => event.name === run.event && concerns(ctx, event, run) && isAfter(event, run) && evaluate(event, conditions).holds,
+      (event) =>
+        event.name === run.event &&
+        concerns(ctx, event, run) &&
+        isAfter(event, run) &&
+        isInTime(event, run) &&
+        evaluate(event, conditions).holds,
     );
     if (arrived) outcomes.push({ id: run.id, arrived: { event: arrived.name, eventId: arrived.eventId } });
-    else if (!run.isPatient && gone.has(run.entityId ?? '') && wayOf(ctx, run, run.event) === 'record') outcomes.push({ id: run.id });
+    else if (run.until === null && gone.has(run.entityId ?? '') && wayOf(ctx, run, run.event) === 'record') outcomes.push({ id: run.id });
   }
   return outcomes;
 }
