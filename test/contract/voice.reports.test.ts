@@ -121,6 +121,37 @@ describe('a message that is left', () => {
   });
 });
 
+const presenceOf = async (of: string) =>
+  dataOf(await acme.owner.get('/call-flows/roster')).data.find(({ userId }: Loose) => userId === of).presence;
+
+describe('a call of whose end nothing is heard', () => {
+  it('leaves who answered it free once they have hung up', async () => {
+    const number = await freeNumber(acme);
+    const { userId, phone } = await anAgent(acme, '+14155550173');
+    await publishedOn(number, graph(entry('a'), { id: 'a', kind: 'agent', userId, ringSeconds: 10, next: 'bye' }, bye), acme);
+    const call = (sid: string) => ({ CallSid: sid, From: nextCaller(), To: number });
+    const form = call('CAunended');
+    const begun = await voiceNotice(api, paths.begin(), { ...form, ...more.begin });
+    const [, answered] = /statusCallback="([^"]+)"/.exec(begun.text)!;
+    const [, rang] = /<Dial[^>]* action="([^"]+)"/.exec(begun.text)!;
+    await voiceNotice(api, pathOf(api, answered!), { ParentCallSid: form.CallSid });
+    expect(await presenceOf(userId)).toBe('call');
+    const over = { ...form, CallStatus: 'in-progress', DialCallStatus: 'completed' };
+    expect((await voiceNotice(api, pathOf(api, rang!), over)).text).toContain('<Hangup');
+    expect(await presenceOf(userId)).toBe('on');
+    // Told again, and late.
+    await voiceNotice(api, pathOf(api, rang!), over);
+    await voiceNotice(api, pathOf(api, answered!), { ParentCallSid: form.CallSid });
+    expect(await presenceOf(userId)).toBe('on');
+    const { data } = await acme.owner.gql('{ liveCalls { nodes { providerId userId lineFreeAt } } }');
+    expect((data as Loose).liveCalls.nodes).toEqual([{ providerId: 'CAunended', userId, lineFreeAt: expect.any(String) }]);
+    const next = call('CAnext');
+    expect((await voiceNotice(api, paths.begin(), { ...next, ...more.begin })).text).toContain(phone);
+    for (const one of [form, next]) await voiceNotice(api, paths.ended(), { ...one, ...more.ended });
+    expect(await loggedCall(api, acme, form.CallSid)).toMatchObject({ status: 'completed', duration: 42, userId });
+  });
+});
+
 describe('a call whose number is given up while it goes on', () => {
   /** Somebody who is on the line of a call to a number that the workspace has no more, and what the vendor tells of the call at its end. */
   async function talking(sid: string, phone: string) {
@@ -137,9 +168,6 @@ describe('a call whose number is given up while it goes on', () => {
     dataOf(await acme.owner.del(`/settings/numbers/${id}`));
     return { ...agent, flow, number, ended: { ...form, ...more.ended } };
   }
-
-  const presenceOf = async (of: string) =>
-    dataOf(await acme.owner.get('/call-flows/roster')).data.find(({ userId }: Loose) => userId === of).presence;
 
   it('ends as any other: it is in the log, and who answered takes calls again', async () => {
     const { userId, flow, ended } = await talking('CAgivenUp', '+14155550171');

@@ -44,9 +44,13 @@ export const callFlowVersionTable = table({
   conditions: { callFlowId: (id) => sql`t.call_flow_id = ${id}::uuid` },
 });
 
-/** Whether a member takes calls, over the alias `t`: who is on the line of a live call takes none. */
+/**
+ * Whether a member takes calls, over the alias `t`: who is on the line of a live call takes none. One whose line is free takes calls
+ * again, also where the end of the call is never heard of.
+ */
 export const presence = sql`case when exists (
-  select 1 from live_calls l where l.account_id = t.account_id and l.user_id = t.user_id and l.answered_at is not null) then 'call' else t.presence end`;
+  select 1 from live_calls l where l.account_id = t.account_id and l.user_id = t.user_id and l.answered_at is not null
+    and l.line_free_at is null) then 'call' else t.presence end`;
 
 /** The active members of a workspace as those whom flows ring. */
 export const rosterTable = table({

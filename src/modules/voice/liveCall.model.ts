@@ -23,6 +23,7 @@ export class LiveCall {
   @Text(2000, 'Where the vendor keeps the voicemail') recordingUrl: string | null;
   @Stamp('When it began') startedAt: Date;
   @Stamp('When somebody answered', {}) answeredAt: Date | null;
+  @Stamp('When whoever answered was no longer on the line, which is told before the end of the call', {}) lineFreeAt: Date | null;
   @Stamp('When it was first heard of') createdAt: Date;
   @Stamp('When it was last changed') updatedAt: Date;
 }

@@ -57,7 +57,7 @@ export async function beginCall(ctx: Context, id: string, given: NewLiveCall, ta
 }
 
 async function keepLiveCall(inside: Context, given: NewLiveCall & Progress & { id?: string }): Promise<void> {
-  const begun = { status: 'ringing', startedAt: inside.now(), userId: null, recordingUrl: null, answeredAt: null };
+  const begun = { status: 'ringing', startedAt: inside.now(), userId: null, recordingUrl: null, answeredAt: null, lineFreeAt: null };
   const { choices: _inside, ...call } = inside.insert('LiveCall', { ...emptyRow(row), ...begun, ...given });
   await emitLiveCall(inside, 'created', call as LiveCallRow);
 }
@@ -111,7 +111,7 @@ async function standOf(
   return { call, caller: caller?.id, isOver: false };
 }
 
-type Progress = Partial<Pick<LiveCallRow, 'userId' | 'status' | 'answeredAt' | 'recordingUrl'>>;
+type Progress = Partial<Pick<LiveCallRow, 'userId' | 'status' | 'answeredAt' | 'lineFreeAt' | 'recordingUrl'>>;
 
 /** Keeps how a call goes on, which begins by that where its beginning is told later. Of one that is over, its entry in the log learns it. */
 export async function progress(ctx: Context, ends: Ends, change: (call: LiveCallRow) => Progress | undefined): Promise<void> {

@@ -187,17 +187,21 @@ const choicesOf = (found: Found | undefined, key: string): Ring[] => {
   return Object.hasOwn(choices, key) ? (choices[key] as Ring[]) : [];
 };
 
-/** Somebody was on the line: who it was is known where one phone rang alone, else it is told by itself. */
+/** Somebody was on the line, and is no more: who it was is known where one phone rang alone, else it is told by itself. */
 async function keepAnswer({ app }: Context, account: string, found: Found | undefined, turn: Turn, ends: Ends): Promise<void> {
   const acting = found?.acting ?? (await actingForAccount(app, account, { actor: voiceActor }));
   const rings = turn.do === 'rang' ? choicesOf(found, turn.c ?? '') : [];
-  if (acting && ends.sid) await answeredBy(acting, ends, rings.length === 1 ? rings[0]!.userId : null);
+  if (acting && ends.sid) await answeredBy(acting, ends, rings.length === 1 ? rings[0]!.userId : null, true);
 }
 
-function answeredBy(acting: Context, ends: Ends, userId: string | null): Promise<void> {
+/** Somebody answered. That they are gone from the line stays so, also where it is told later that they answered: the call ends then. */
+function answeredBy(acting: Context, ends: Ends, userId: string | null, isGone = false): Promise<void> {
   return progress(acting, ends, (live) => {
     const isKnown = live.answeredAt !== null && (live.userId !== null || userId === null);
-    return isKnown ? undefined : { status: 'in_progress', answeredAt: live.answeredAt ?? acting.now(), userId: live.userId ?? userId };
+    return {
+      ...(!isKnown && { status: 'in_progress' as const, answeredAt: live.answeredAt ?? acting.now(), userId: live.userId ?? userId }),
+      ...(isGone && { lineFreeAt: live.lineFreeAt ?? acting.now() }),
+    };
   });
 }
 
