@@ -65,8 +65,8 @@ export class Background {
   /** What cannot be told now, as what takes too long to count, is left out; the others are told. */
   async #look(): Promise<Waiting[]> {
     const events = waitingEvents(this.database).then((waiting) => [{ queue: 'events', ...waiting }]);
-    const due = this.#app ? waitingWork(this.#app) : [];
-    const all = await Promise.allSettled([events, waitingJobs(this.database), waitingForAll(this), due]);
+    const declared = this.#app ? [waitingForAll(this.#app), waitingWork(this.#app)] : [];
+    const all = await Promise.allSettled([events, waitingJobs(this.database), ...declared]);
     return all.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
   }
 

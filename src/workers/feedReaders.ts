@@ -156,8 +156,8 @@ async function readStep(app: App, { name, account }: Behind, most: number, progr
   });
 }
 
-/** What waits for the readers. */
-export async function waitingForAll({ database }: Pick<App, 'database'>): Promise<{ queue: string; count: number; age: number }[]> {
-  const { rows } = await database.execute(waitingForReaders);
+/** What waits for the readers that modules declare: how many events, and for how many seconds the oldest has. Suspended accounts' is left out. */
+export async function waitingForAll({ database, registry }: App): Promise<{ queue: string; count: number; age: number }[]> {
+  const { rows } = await database.execute(waitingForReaders, [[...registry.readers.keys()]]);
   return rows as { queue: string; count: number; age: number }[];
 }

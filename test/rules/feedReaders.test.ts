@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { App, FeedReader } from '../../src/kernel/context/context.js';
 import { sql } from '../../src/kernel/database/sql.js';
 import { actingForAccount } from '../../src/modules/auth/auth.acting.js';
-import { FeedReaders } from '../../src/workers/feedReaders.js';
+import { FeedReaders, waitingForAll } from '../../src/workers/feedReaders.js';
 import { sweep } from '../../src/workers/sweeps.js';
 import { type Account, day, server, type TestServer } from '../support/index.js';
 import { eventually } from '../support/live.js';
@@ -115,6 +115,30 @@ describe('what a reader has not read', () => {
     await account.contact({ firstName: 'Alone' });
     await stop();
     expect(await crm.app.database.prisma.feedReader.count({ where: { accountId: account.id } })).toBe(0);
+  });
+});
+
+describe('what waits for a reader', () => {
+  it('is told, but not while its account is suspended, nor where no module declares the reader', async () => {
+    const { app, ctx, stop } = await reading('test.waits', tagging(['contact.created']));
+    await ctx.follow('test.waits');
+    await stop();
+    await account.contact({ firstName: 'Waiting' });
+    await eventually(async () => (await account.owner.get('/events')).body.data.data.length === 1);
+    const suspend = (suspendedAt: Date | null) =>
+      crm.app.database.prisma.account.update({ where: { id: account.id }, data: { suspendedAt } });
+    const told = async (of: App) => (await waitingForAll(of)).filter(({ queue }) => queue === 'reader test.waits');
+    const waiting = [{ queue: 'reader test.waits', count: 1, age: expect.any(Number) }];
+    expect(await told(app)).toEqual(waiting);
+    expect(await told(crm.app)).toEqual([]);
+    await suspend(crm.clock.now());
+    expect(await told(app)).toEqual([]);
+    await suspend(null);
+    expect(await told(app)).toEqual(waiting);
+    const again = new FeedReaders();
+    again.start(app);
+    await eventually(async () => (await made(ctx)).length === 1 && (await told(app)).length === 0);
+    await again.stop();
   });
 });
 

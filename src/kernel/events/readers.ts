@@ -228,11 +228,14 @@ export function behind({ accounts, most, account, readers }: Looking): Sql {
     where not exists (select from idle i where i.account_id = l.account_id and i.name = l.name and i.pos = i.head)`;
 }
 
-/** What waits for each reader: how many events, wanted or not, and for how many seconds the oldest has. */
+/**
+ * What waits for each reader of these names (`$1`): how many events, wanted or not, and for how many seconds the oldest has. Not told is what
+ * nobody reads now, however many workers there are: that of suspended accounts, and that of a reader which no module declares any more.
+ */
 export const waitingForReaders = `
   select 'reader ' || r.name as queue, sum(h.pos - r.pos)::int as count,
     coalesce(greatest(extract(epoch from now() - min(e.created_at)), 0), 0)::float8 as age
-  from feed_readers r join feed_heads h using (account_id)
+  from feed_readers r join feed_heads h using (account_id) join accounts a on a.id = r.account_id
   left join feed_positions p on p.account_id = r.account_id and p.pos = r.pos + 1
   left join outbox_events e on e.account_id = p.account_id and e.seq = p.seq
-  where h.pos > r.pos group by r.name`;
+  where h.pos > r.pos and a.suspended_at is null and r.name = any($1::text[]) group by r.name`;
