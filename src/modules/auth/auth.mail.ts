@@ -1,6 +1,7 @@
 import type { Spent } from '../../kernel/access/rateLimits.js';
 import { seal, unseal } from '../../kernel/base/crypto.js';
 import { type App, type Context, inLog } from '../../kernel/context/context.js';
+import type { JobOptions } from '../../kernel/context/jobQueue.js';
 import { type Email, MailRefused } from '../../vendors/email/email.js';
 import { digest } from './auth.secrets.js';
 
@@ -38,8 +39,8 @@ export async function mailsSentInTime(log: App['log']): Promise<void> {
 
 /** Seconds that the first try of a mail has. */
 const firstTrySeconds = 60;
-/** As many tries as half a day has, each after twice the pause. */
-const tries = { retryLimit: 10, retryDelay: 60 };
+/** What a job that sends a mail is added with: as many tries as half a day has, each after twice the pause. */
+export const mailTries: JobOptions = { retryLimit: 10, retryDelay: 60 };
 const sealedAt = (hash: string) => `pgboss.job.${hash}`;
 const keepMailed = (ctx: Context, hash: string) => ctx.global.token.updateMany({ where: { hash }, data: { mailedAt: ctx.now() } });
 
@@ -53,7 +54,7 @@ export type Mailing = (ctx: Context) => void;
 export async function mailOfToken(inside: Context, token: string, mail: Email): Promise<Mailing> {
   const hash = digest(token);
   const sealed = seal(inside.app, 'mail', sealedAt(hash), JSON.stringify(mail));
-  await inside.enqueue('mailOfToken', { hash, sealed }, { ...tries, startAfter: firstTrySeconds });
+  await inside.enqueue('mailOfToken', { hash, sealed }, { ...mailTries, startAfter: firstTrySeconds });
   return (ctx) =>
     mailInBackground(
       ctx,
@@ -62,16 +63,24 @@ export async function mailOfToken(inside: Context, token: string, mail: Email): 
     );
 }
 
-/** Sends the mail of a token that did not go at first, as long as the token is good. */
-export async function mailOfTokenAgain(ctx: Context, { hash, sealed }: { hash: string; sealed: string }): Promise<void> {
-  const token = await ctx.global.token.findUnique({ where: { hash } });
-  if (!token || token.mailedAt || token.usedAt || token.expiresAt <= ctx.now()) return;
+/**
+ * Sends the mail of a job that was added with `mailTries`. One that the mail server refuses for good is logged and is done with; throws where
+ * it may take it later, so that the job is tried again.
+ */
+export async function mailUnlessRefused(ctx: Context, mail: Email): Promise<void> {
   try {
-    await ctx.app.vendors.email.send(JSON.parse(unseal(ctx.app, 'mail', sealedAt(hash), sealed)) as Email);
+    await ctx.app.vendors.email.send(mail);
   } catch (error) {
     if (!(error instanceof MailRefused && error.isPermanent)) throw error;
     ctx.app.log.warn({ err: error, ...inLog(ctx.request) }, 'a mail was refused for good');
   }
+}
+
+/** Sends the mail of a token that did not go at first, as long as the token is good. */
+export async function mailOfTokenAgain(ctx: Context, { hash, sealed }: { hash: string; sealed: string }): Promise<void> {
+  const token = await ctx.global.token.findUnique({ where: { hash } });
+  if (!token || token.mailedAt || token.usedAt || token.expiresAt <= ctx.now()) return;
+  await mailUnlessRefused(ctx, JSON.parse(unseal(ctx.app, 'mail', sealedAt(hash), sealed)) as Email);
   await keepMailed(ctx, hash);
 }
 

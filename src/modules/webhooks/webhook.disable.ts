@@ -4,6 +4,7 @@ import { flag, instant, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { inOwnTransaction } from '../../kernel/operations/ownTransaction.js';
+import { mailTries, mailUnlessRefused } from '../auth/auth.mail.js';
 import { applyChange, findWebhookForChange } from './webhook.service.js';
 
 /** For so long every attempt must have failed before a delivery whose last attempt fails has its webhook switched off. */
@@ -49,7 +50,7 @@ export const switchOff = (ctx: Context, id: string): Promise<void> =>
     if (!before?.isActive || !isHopeless(before.failingSince, inside.now())) return;
     await applyChange(inside, before, { isActive: false, disabledAt: inside.now() });
     const { host } = new URL(before.url);
-    for (const { email } of await inside.rows(admins)) await inside.enqueue('tellOfSwitchedOff', { email, host, id }, { retryDelay: 60 });
+    for (const { email } of await inside.rows(admins)) await inside.enqueue('tellOfSwitchedOff', { email, host, id }, mailTries);
   });
 
 interface SwitchedOff {
@@ -60,7 +61,7 @@ interface SwitchedOff {
 
 /** The mail that tells of a webhook that was switched off: one job a person, so that a fault repeats no other's. */
 export async function tellOfSwitchedOff(ctx: Context, { email, host, id }: SwitchedOff): Promise<void> {
-  await ctx.app.vendors.email.send({
+  await mailUnlessRefused(ctx, {
     to: email,
     subject: `The webhook to ${host} was switched off`,
     text: `Every attempt of the last five days to send events to ${host} has failed, so the webhook ${id} was switched off and what waited was cancelled.\n\nOnce the address answers again, switch it on (PATCH /webhooks/manage/${id} with isActive true) and replay what was missed (POST /webhooks/replay with webhookId ${id}, since, and status cancelled, then failed; the same again while it answers hasMore).`,
