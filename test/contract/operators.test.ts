@@ -131,4 +131,24 @@ describe('the compose file', () => {
     const compose = readFileSync('docker-compose.yml', 'utf8');
     expect(compose.match(/SECRET_KEY: .*/g)).toEqual([expect.stringMatching(/^SECRET_KEY: \$\{SECRET_KEY:\?[^}]+\}$/)]);
   });
+
+  it('hands every setting in .env on to the api and to the worker, the key of before too, which may come from the shell as well', () => {
+    const compose = readFileSync('docker-compose.yml', 'utf8');
+    const [, shared] = /^x-server: &server\n((?: .*\n)+)/m.exec(compose)!;
+    const [, set] = /^x-environment: &environment\n((?: .*\n)+)/m.exec(compose)!;
+    expect(shared).toMatch(/^ {2}env_file: \[\{ path: \.env, required: false \}\]$/m);
+    expect(shared).toMatch(/^ {2}volumes: \["data:\/data"\]$/m);
+    for (const service of ['api', 'worker']) {
+      const [, own] = new RegExp(`^  ${service}:\\n((?: {4}.*\\n)+)`, 'm').exec(compose)!;
+      expect(own).toContain('<<: *server');
+      expect(own).toContain('<<: *environment');
+      // One of its own would stand in the place of the shared one.
+      expect(own).not.toMatch(/env_file|volumes/);
+    }
+    // What is written here wins over .env: nothing that an operator may want to set.
+    const fixed = [...set!.matchAll(/^ {2}([A-Z_]+): (?!\$\{)/gm)].map(([, name]) => name);
+    expect(fixed).toEqual(['DATABASE_URL', 'REDIS_URL', 'HOST', 'PORT', 'DATA_DIR']);
+    for (const name of ['SMTP_URL', 'SECRET_KEY_PREVIOUS', 'PUBLIC_URL'])
+      expect(set).toMatch(new RegExp(`^  ${name}: \\$\\{${name}:-`, 'm'));
+  });
 });
