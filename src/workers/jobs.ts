@@ -64,7 +64,9 @@ export class JobQueue implements Jobs {
     if (!this.works) return;
     for (const name of queuesOf(app.registry)) this.#workers.push(new Worker(app, queueWork(this.#boss, this.base.database, name)));
     if (!sweeps) return;
-    const sweeping = () => this.#boss.send(sweepQueue, {}, { singletonKey: 'all', singletonSeconds: sweepSeconds }).catch(this.#note);
+    // Its own until the next one is due: the sweeps together may take longer than a job usually does, and two at once would meet.
+    const options = { singletonKey: 'all', singletonSeconds: sweepSeconds, expireInSeconds: sweepSeconds };
+    const sweeping = () => this.#boss.send(sweepQueue, {}, options).catch(this.#note);
     this.#timer = setInterval(sweeping, sweepSeconds * 500).unref();
     this.#sweeping = sweeping();
   }

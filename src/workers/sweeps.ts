@@ -1,4 +1,6 @@
 import type { AccountSweep, App } from '../kernel/context/context.js';
+import { wasTimedOut } from '../kernel/database/errors.js';
+import type { Database } from '../kernel/database/index.js';
 import { slot, Template } from '../kernel/database/statement.js';
 import { type Sweep, sweepOf } from '../kernel/database/sweep.js';
 import { oldEvents } from '../kernel/events/feedStore.js';
@@ -8,7 +10,14 @@ import { actingForAccount } from '../modules/auth/auth.acting.js';
 import { lapsesOver } from './dueLapses.js';
 import { reseal } from './reseal.js';
 
+/** Rows that one statement takes at most. */
 const batch = 5000;
+/** Where so few take too long, it is not because of their number. */
+const fewest = 50;
+/** Milliseconds after which a sweep of rows leaves what is left to the next one: other sweeps wait behind it. */
+const longest = 10_000;
+/** How many rows a statement of each sweep took last: fewer than a batch where that takes too long. */
+const portions = new WeakMap<Database, Map<string, number>>();
 
 /** Everything that is swept, by its name: what the kernel keeps for a time, and what modules declare. */
 const sweepsOf = (app: App): [string, Sweep | AccountSweep][] => [
@@ -19,31 +28,51 @@ const sweepsOf = (app: App): [string, Sweep | AccountSweep][] => [
 /**
  * Does every sweep once, over all accounts: deletes what has been kept for its time, does the work that modules declare for accounts
  * (`sweeps`), and seals anew under the latest key. A sweep that fails is in the log by its name and keeps no other from being done.
- * Throws an AggregateError of all faults at the end.
+ * Throws an AggregateError of all faults at the end. Where the process is to stop, the rest is left to the next time.
+ * @param longestMs milliseconds after which a sweep of rows leaves what is left to the next time
  */
-export async function sweep(app: App): Promise<void> {
+export async function sweep(app: App, longestMs = longest): Promise<void> {
   const faults: unknown[] = [];
   const noteOf = (name: string) => (error: unknown, accountId?: string) => {
     app.log.error({ err: error, sweep: name, accountId }, 'a sweep failed');
     faults.push(error);
   };
   for (const [name, each] of sweepsOf(app)) {
+    if (!app.ready) break;
     const note = noteOf(name);
-    await ('rows' in each ? sweepRows(app, each) : sweepAccounts(app, each, note)).catch(note);
+    await ('rows' in each ? sweepRows(app, name, each, longestMs) : sweepAccounts(app, each, note)).catch(note);
   }
-  await reseal(app).catch(noteOf('reseal'));
+  if (app.ready) await reseal(app).catch(noteOf('reseal'));
   if (faults.length > 0) throw new AggregateError(faults, `${faults.length} sweeps failed`);
 }
 
-async function sweepRows({ database, clock, config }: App, each: Sweep): Promise<void> {
-  const now = clock.now();
-  const before = each.before ? each.before(now, config) : now;
+async function sweepRows(app: App, name: string, each: Sweep, longestMs: number): Promise<void> {
+  const now = app.clock.now();
+  const before = each.before ? each.before(now, app.config) : now;
   if (!before) return;
-  const { text, values } = sweepOf(each, before, batch);
+  const taken = portionsOf(app);
+  const end = performance.now() + longestMs;
+  // Rows are not all alike: now and then more are tried.
+  let most = Math.min(batch, (taken.get(name) ?? batch) * 2);
   for (;;) {
-    const { rows } = await database.execute(text, values);
-    if (rows.length < batch) break;
+    const { text, values } = sweepOf(each, before, most);
+    try {
+      const { rows } = await app.database.execute(text, values);
+      taken.set(name, most);
+      if (rows.length < most || !app.ready || performance.now() >= end) return;
+    } catch (error) {
+      // Large rows that are on no page in memory: as many would take as long each time. The limit of time is no matter here, or a sweep
+      // that begins with too many might never get to how many can be done.
+      if (!wasTimedOut(error) || most <= fewest || !app.ready) throw error;
+      most = Math.max(fewest, Math.floor(most / 4));
+    }
   }
+}
+
+function portionsOf({ database }: App): Map<string, number> {
+  const known = portions.get(database) ?? new Map<string, number>();
+  portions.set(database, known);
+  return known;
 }
 
 async function sweepAccounts(app: App, { accounts, work }: AccountSweep, note: (error: unknown, accountId: string) => void): Promise<void> {
@@ -53,7 +82,7 @@ async function sweepAccounts(app: App, { accounts, work }: AccountSweep, note: (
     try {
       // A suspended account has no context: what is due there waits.
       const ctx = await actingForAccount(app, id);
-      while (ctx && (await work(ctx)));
+      while (ctx && app.ready && (await work(ctx)));
     } catch (error) {
       note(error, id);
     }

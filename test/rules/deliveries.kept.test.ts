@@ -45,6 +45,32 @@ it('deletes deliveries that ended, once they are as old as KEEP_DELIVERIES_DAYS 
   for (const id of [replayed, replay]) expect(await kept(api, id)).toBeNull();
 });
 
+it('deletes fewer at once where the database ends the statement that would take many', async () => {
+  const { execute } = api.app.database;
+  const one = await delivery(accounts[0]!, 500);
+  await execute(
+    `insert into webhook_deliveries select (json_populate_record(d, json_build_object('id', gen_random_uuid()))).* from webhook_deliveries d,
+      generate_series(1, 1200) where d.id = $1::uuid`,
+    [one],
+  );
+  const old = async () => (await execute("select from webhook_deliveries where created_at < now() - interval '400 days'")).rows.length;
+  expect(await old()).toBe(1201);
+  await execute(
+    `create function too_many() returns trigger language plpgsql as $$ begin
+      if (select count(*) from gone) > 1000 then raise exception 'canceling statement' using errcode = '57014'; end if;
+      return null;
+    end $$`,
+  );
+  await execute(
+    `create trigger too_many after delete on webhook_deliveries referencing old table as gone for each statement execute function too_many()`,
+  );
+  api.app.config.keepDeliveriesDays = 300;
+  await sweep(api.app);
+  expect(await old()).toBe(0);
+  expect(api.logs.filter((line) => line.includes('a sweep failed'))).toEqual([]);
+  await execute('drop trigger too_many on webhook_deliveries');
+});
+
 it('takes no fewer days than a delivery may be tried', () => {
   expect(readConfig({ KEEP_DELIVERIES_DAYS: '7' }).keepDeliveriesDays).toBe(7);
   expect(readConfig({}).keepDeliveriesDays).toBeUndefined();

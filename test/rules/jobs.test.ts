@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Context, JobHandler } from '../../src/kernel/context/context.js';
 import { fromDatabase } from '../../src/kernel/database/errors.js';
-import { sql } from '../../src/kernel/database/sql.js';
+import { type Sql, sql } from '../../src/kernel/database/sql.js';
 import { actingForPerson } from '../../src/modules/auth/auth.acting.js';
 import { JobQueue } from '../../src/workers/jobs.js';
 import { sweep } from '../../src/workers/sweeps.js';
@@ -225,5 +225,41 @@ describe('a sweep that fails in one account', () => {
     await expect(sweep(app)).rejects.toThrow('2 sweeps failed');
     const second = others.map(({ id }) => id).sort()[1];
     expect(done).toEqual([second, second]);
+  });
+});
+
+describe('a sweep that has more to do than there is time for', () => {
+  it('leaves the rest to the next one, and the others are done; none is where the process stops', async () => {
+    let begun = 0;
+    const endless = {
+      rows: ({ most }: { most: Sql }) => sql`select generate_series(1, ${most})`,
+      before: (now: Date) => {
+        begun++;
+        return now;
+      },
+    };
+    let done = 0;
+    const after = {
+      accounts: () => sql`select id from accounts where id = ${account.id}::uuid`,
+      work: async () => {
+        done++;
+        return false;
+      },
+    };
+    const app = { ...crm.app, registry: { ...crm.app.registry, sweeps: new Map(Object.entries({ endless, after })) } };
+    await sweep(app, 50);
+    await sweep(app, 50);
+    expect([begun, done]).toEqual([2, 2]);
+    await sweep({ ...app, ready: false }, 50);
+    expect([begun, done]).toEqual([2, 2]);
+  });
+
+  it('has its job to itself until the next one is due', async () => {
+    const queue = await worker({});
+    const text = "select distinct extract(epoch from expire_in)::int as seconds from pgboss.job where name = 'sweep'";
+    const kept = async () => (await crm.app.database.execute(text)).rows;
+    await eventually(async () => (await kept()).length > 0);
+    await queue.stop();
+    expect(await kept()).toEqual([{ seconds: 300 }]);
   });
 });

@@ -97,6 +97,9 @@ export const isRetryable = (error: unknown): boolean => prismaCode(error) === 'P
 /** Whether a unique index refused a value. */
 export const isTaken = (error: unknown): boolean => prismaCode(error) === 'P2002' || sqlStateOf(error) === '23505';
 
+/** Whether the database ended a statement that took longer than it may. */
+export const wasTimedOut = (error: unknown): boolean => sqlStateOf(error) === '57014';
+
 /** Whether the database itself refused the statement for what it says, so that nothing of it is there. */
 export const wasRefused = (error: unknown): boolean => /^(22|23|40|42|54|55|P0)/.test(sqlStateOf(error));
 
