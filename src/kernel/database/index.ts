@@ -119,7 +119,7 @@ async function openEmbedded(options: DatabaseOptions): Promise<Database> {
   const { pg, release } = opened ?? (await openPGlite(options.dataDir, options.image));
   const store = pgliteStore(pg, release);
   try {
-    if (options.migrate !== false) await migrate(store.execute, pgliteAdapter(pg));
+    if (options.migrate !== false) await migrate(store.execute, pgliteAdapter(pg), options.log);
   } catch (error) {
     await store.close();
     throw error;

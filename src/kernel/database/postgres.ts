@@ -32,8 +32,12 @@ export async function migratePostgres(url: string, log?: Log): Promise<void> {
   try {
     const guard = await pool.connect();
     try {
-      await guard.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
-      await migrate((text, values) => pool.query(text, values), postgresAdapter(pool, { log }));
+      const { rows } = await guard.query<{ mine: boolean }>('select pg_try_advisory_lock($1) as mine', [MIGRATION_LOCK]);
+      if (!rows[0]!.mine) {
+        log?.info('another process migrates the database: waiting for it');
+        await guard.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
+      }
+      await migrate((text, values) => pool.query(text, values), postgresAdapter(pool, { log }), log);
     } finally {
       guard.release(true);
     }

@@ -15,5 +15,6 @@ export interface Store {
 }
 
 export interface Log {
+  info(...args: unknown[]): void;
   warn(...args: unknown[]): void;
 }
