@@ -73,6 +73,35 @@ describe('the configuration', () => {
   });
 });
 
+describe('a value of the configuration', () => {
+  it('is refused where it can never work: half of a pair, a sender without an address, a token that no header can bear, limits of nothing', () => {
+    const prices = ['STANDARD', 'PREMIUM', 'ENTERPRISE'].flatMap((plan) => [`${plan}_MONTHLY`, `${plan}_YEARLY`]);
+    const stripe = Object.fromEntries(prices.map((price) => [`STRIPE_PRICE_${price}`, 'price_1']));
+    for (const env of [
+      { TWILIO_AUTH_TOKEN: 'token' },
+      { STRIPE_WEBHOOK_SECRET: 'whsec_1' },
+      { STRIPE_WEBHOOK_SECRET: 'whsec_1', ...stripe },
+      ...['CRM', 'CRM <crm.example.com>', 'Tom@Acme <crm>', '@example.com', 'crm@'].map((MAIL_FROM) => ({ MAIL_FROM })),
+      ...['sixteen and more', 'sixteen-and-more\n'].map((METRICS_TOKEN) => ({ METRICS_TOKEN })),
+      ...['TOKENS', 'DEPTH', 'FIELDS', 'ROOT_FIELDS', 'COST', 'RECORDS', 'BYTES'].map((limit) => ({ [`GRAPHQL_MAX_${limit}`]: '0' })),
+    ])
+      expect(() => readConfig(env)).toThrow(Object.keys(env)[0]);
+    const secret = { INBOUND_MAIL_SECRET: 's'.repeat(16) };
+    for (const INBOUND_MAIL_DOMAIN of ['https://in.example.com', '@in.example.com', 'in.example.com:25', 'in example.com', 'in..example'])
+      expect(() => readConfig({ ...secret, INBOUND_MAIL_DOMAIN })).toThrow('INBOUND_MAIL_DOMAIN');
+  });
+
+  it('is taken where it may work', () => {
+    for (const MAIL_FROM of ['crm@example.com', 'CRM <crm@localhost>', '"Acme, Inc." <post@bücher.example>', 'crm@example.com (CRM)'])
+      expect(readConfig({ MAIL_FROM }).mailFrom).toBe(MAIL_FROM);
+    for (const INBOUND_MAIL_DOMAIN of ['in.example.com', 'localhost', 'in.bücher.example'])
+      expect(readConfig({ INBOUND_MAIL_SECRET: 's'.repeat(16), INBOUND_MAIL_DOMAIN }).inboundMail?.domain).toBe(INBOUND_MAIL_DOMAIN);
+    expect(readConfig({ TWILIO_FROM: '+14155550100' }).twilioFrom).toBe('+14155550100');
+    const none = { GRAPHQL_MAX_ALIASES: '0', GRAPHQL_MAX_LIVE_COST: '0' };
+    expect(readConfig(none).graphql).toMatchObject({ aliases: 0, liveCost: 0 });
+  });
+});
+
 describe('the secret key', () => {
   let dir: string;
   beforeEach(() => {

@@ -62,4 +62,32 @@ describe('SECRET_KEY_PREVIOUS', () => {
     expect(readConfig({ SECRET_KEY_PREVIOUS: `${long('a')}, ${long('b')},` }).previousSecretKeys).toEqual([long('a'), long('b')]);
     expect(() => readConfig({ SECRET_KEY_PREVIOUS: `${long('a')},short` })).toThrow(/SECRET_KEY_PREVIOUS/);
   });
+
+  it.each([
+    ['a comma between two long parts', `${long('a')},${long('b')}`, (key: string) => key],
+    ['a comma behind a backslash', `${long('a')}\\,${long('b')}`, (key: string) => key],
+    ['blanks around it', ` ${long('a')}\n`, (key: string) => key],
+    [
+      'a comma and short parts, written as the document says',
+      `${'a'.repeat(30)},b,${long('c')}`,
+      (key: string) => key.replaceAll(',', '\\,'),
+    ],
+  ])('opens what a key with %s sealed', (_what, key, written) => {
+    const sealed = seal(app(readConfig({ SECRET_KEY: key }).secretKey!), 'p', 'x', 'secret');
+    const { previousSecretKeys } = readConfig({ SECRET_KEY_PREVIOUS: written(key) });
+    expect(unseal(app(long('z'), ...previousSecretKeys), 'p', 'x', sealed)).toBe('secret');
+  });
+
+  it.each([
+    ['one that ends with a backslash', [`${long('a')}\\`, long('b')], `${long('a')}\\,${long('b')}`],
+    [
+      'one with a comma',
+      [long('a'), `${'b'.repeat(20)},${'c'.repeat(20)}`, long('d')],
+      `${long('a')}, ${'b'.repeat(20)}\\,${'c'.repeat(20)}, ${long('d')}`,
+    ],
+  ])('opens what each key of a list sealed, with %s', (_what, given, list) => {
+    const { previousSecretKeys } = readConfig({ SECRET_KEY_PREVIOUS: list });
+    for (const key of given)
+      expect(unseal(app(long('z'), ...previousSecretKeys), 'p', 'x', seal(app(key), 'p', 'x', 'secret'))).toBe('secret');
+  });
 });

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { type Environment, environment } from './environment.js';
+import { previousKeysOf } from './previousKeys.js';
 import { proxiesOf } from './proxies.js';
 
 export interface StripeConfig {
@@ -147,13 +148,6 @@ function originsOf(list: string): string[] {
   });
 }
 
-function keysOf(list: string): string[] {
-  const keys = list.split(',').map((key) => key.trim());
-  const given = keys.filter(Boolean);
-  if (given.some((key) => key.length < 32)) throw new Error('Configuration: SECRET_KEY_PREVIOUS: each key has at least 32 characters');
-  return given;
-}
-
 /** What links are built from, by this machine's address unless it is given. It is parsed wherever it is compared: so here first. */
 function publicUrlOf({ PUBLIC_URL, HOST, PORT }: Environment): string {
   const url = PUBLIC_URL ?? `http://${HOST.includes(':') ? `[${HOST}]` : HOST}:${PORT}`;
@@ -165,6 +159,9 @@ function publicUrlOf({ PUBLIC_URL, HOST, PORT }: Environment): string {
 
 /** With the secret key everything else of Stripe must be there too, or the first customer would find what is missing. */
 function stripeConfig(e: Environment): StripeConfig | undefined {
+  // Half of the pair would be taken for none: and whoever pays on the simulated page pays nothing.
+  if (!e.STRIPE_SECRET_KEY && e.STRIPE_WEBHOOK_SECRET)
+    throw new Error('Configuration: STRIPE_SECRET_KEY is required with STRIPE_WEBHOOK_SECRET');
   if (!e.STRIPE_SECRET_KEY) return undefined;
   const needed = (name: keyof typeof e & `STRIPE_${string}`) => {
     const value = e[name];
@@ -188,6 +185,8 @@ function stripeConfig(e: Environment): StripeConfig | undefined {
 
 function twilioConfig(e: Environment): TwilioConfig | undefined {
   const { TWILIO_ACCOUNT_SID: accountSid, TWILIO_AUTH_TOKEN: authToken, TWILIO_API_BASE: apiBase } = e;
+  // Half of the pair, as by a misspelt name, would be taken for none: and text messages would be simulated.
+  if (!accountSid && authToken) throw new Error('Configuration: TWILIO_ACCOUNT_SID is required with TWILIO_AUTH_TOKEN');
   if (!accountSid) return undefined;
   if (!authToken) throw new Error('Configuration: TWILIO_AUTH_TOKEN is required with TWILIO_ACCOUNT_SID');
   return { accountSid, authToken, apiBase };
@@ -268,7 +267,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     stripe: stripeConfig(e),
     defaultPlan: e.DEFAULT_PLAN,
     secretKey: e.SECRET_KEY,
-    previousSecretKeys: keysOf(e.SECRET_KEY_PREVIOUS),
+    previousSecretKeys: previousKeysOf(e.SECRET_KEY_PREVIOUS),
     publicUrl: publicUrlOf(e),
     isPublicUrlGiven: e.PUBLIC_URL !== undefined,
     corsOrigins: originsOf(e.CORS_ORIGINS),

@@ -3,6 +3,11 @@ import { z } from 'zod';
 const given = z.enum(['0', '1', 'true', 'false']).transform((text) => text === '1' || text === 'true');
 const flag = (fallback: boolean) => given.default(fallback);
 const count = (fallback: number) => z.coerce.number().int().min(0).default(fallback);
+/** A limit of which no document at all would keep within 0. */
+const some = (fallback: number) => z.coerce.number().int().min(1).default(fallback);
+/** The sender of mails: an address by itself, or in angle brackets behind a name. Its exact form is the mail server's matter. */
+const sender = /<[^<>]*[^\s<>@]@[^\s<>@][^<>]*>|^[^<>]*[^\s<>@]@[^\s<>@][^<>]*$/;
+const hostName = /^[\p{L}\p{N}_-]+(\.[\p{L}\p{N}_-]+)*$/u;
 
 /** Every environment variable the server reads, with its default; docs/configuration.md explains them, test/bench/README.md those of the bench. */
 export const environment = z.object({
@@ -19,7 +24,7 @@ export const environment = z.object({
   TRUST_PROXY: z.string().optional(),
   OUTBOX_DIR: z.string().optional(),
   SMTP_URL: z.url({ protocol: /^smtps?$/ }).optional(),
-  MAIL_FROM: z.string().default('CRM <no-reply@localhost>'),
+  MAIL_FROM: z.string().regex(sender, 'needs an address, such as CRM <crm@example.com>').default('CRM <no-reply@localhost>'),
   TWILIO_ACCOUNT_SID: z.string().optional(),
   TWILIO_AUTH_TOKEN: z.string().optional(),
   TWILIO_FROM: z
@@ -31,7 +36,7 @@ export const environment = z.object({
   VENDOR_LINE_URL: z.url({ protocol: /^https?$/ }).optional(),
   TWILIO_API_BASE: z.url({ protocol: /^https?$/ }).optional(),
   INBOUND_MAIL_SECRET: z.string().min(16).optional(),
-  INBOUND_MAIL_DOMAIN: z.string().optional(),
+  INBOUND_MAIL_DOMAIN: z.string().regex(hostName, 'must be a host name, such as in.example.com').optional(),
   STRIPE_SECRET_KEY: z.string().optional(),
   STRIPE_WEBHOOK_SECRET: z.string().optional(),
   STRIPE_PRICE_STANDARD_MONTHLY: z.string().optional(),
@@ -56,7 +61,7 @@ export const environment = z.object({
   KEEP_DELIVERIES_DAYS: z.coerce.number().int().min(7).max(36_500).optional(),
   // Events are kept for a month; what they led to is not forgotten before.
   KEEP_RUNS_DAYS: z.coerce.number().int().min(31).max(36_500).optional(),
-  METRICS_TOKEN: z.string().min(16).optional(),
+  METRICS_TOKEN: z.string().min(16).regex(/^\S*$/, 'must have no blanks or line breaks').optional(),
   SEED_DEMO: given.optional(),
   PAGES: flag(true),
   BOARD: given.optional(),
@@ -77,18 +82,18 @@ export const environment = z.object({
   RATE_LIMIT_SOCKETS: count(50),
   RATE_LIMIT_KEY_SOCKETS: count(1000),
   RATE_LIMIT_UNKNOWN_SOCKETS: count(2000),
-  GRAPHQL_MAX_TOKENS: count(5000),
-  GRAPHQL_MAX_DEPTH: count(10),
-  GRAPHQL_MAX_FIELDS: count(1000),
-  GRAPHQL_MAX_ROOT_FIELDS: count(20),
+  GRAPHQL_MAX_TOKENS: some(5000),
+  GRAPHQL_MAX_DEPTH: some(10),
+  GRAPHQL_MAX_FIELDS: some(1000),
+  GRAPHQL_MAX_ROOT_FIELDS: some(20),
   GRAPHQL_MAX_ALIASES: count(30),
   GRAPHQL_MAX_DIRECTIVES: count(50),
   GRAPHQL_MAX_OVERLAPS: count(2000),
-  GRAPHQL_MAX_COST: count(1_000_000),
+  GRAPHQL_MAX_COST: some(1_000_000),
   GRAPHQL_MAX_EVENT_COST: count(30_000),
   GRAPHQL_MAX_LIVE_COST: count(100_000),
-  GRAPHQL_MAX_RECORDS: count(20_000),
-  GRAPHQL_MAX_BYTES: count(16 * 1024 * 1024),
+  GRAPHQL_MAX_RECORDS: some(20_000),
+  GRAPHQL_MAX_BYTES: some(16 * 1024 * 1024),
   GRAPHQL_TRUSTED_DOCUMENTS: z.string().optional(),
   GRAPHQL_TRUSTED_ONLY: flag(false),
   BENCH_NO_COMMIT_BATCHING: flag(false),
