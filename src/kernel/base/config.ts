@@ -124,6 +124,8 @@ export interface Config {
   keepDeliveriesDays?: number;
   /** Days for which runs of workflows and automations are kept after their ends; absent: for ever. */
   keepRunsDays?: number;
+  /** Days for which the rows of imports are kept after these were completed, as far as nothing shows them; absent: for ever. */
+  keepImportsDays?: number;
   /** What opens the metrics to other machines. */
   metricsToken?: string;
   seedDemo: boolean;
@@ -278,7 +280,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     leaseSeconds: e.LEASE_SECONDS,
     webhookAllowPrivate: e.WEBHOOK_ALLOW_PRIVATE,
     keepDeliveriesDays: e.KEEP_DELIVERIES_DAYS,
-    keepRunsDays: e.KEEP_RUNS_DAYS,
+    ...{ keepRunsDays: e.KEEP_RUNS_DAYS, keepImportsDays: e.KEEP_IMPORTS_DAYS },
     metricsToken: e.METRICS_TOKEN,
     seedDemo: isDemo,
     pages: e.PAGES,

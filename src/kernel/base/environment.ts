@@ -61,6 +61,7 @@ export const environment = z.object({
   KEEP_DELIVERIES_DAYS: z.coerce.number().int().min(7).max(36_500).optional(),
   // Events are kept for a month; what they led to is not forgotten before.
   KEEP_RUNS_DAYS: z.coerce.number().int().min(31).max(36_500).optional(),
+  KEEP_IMPORTS_DAYS: z.coerce.number().int().min(1).max(36_500).optional(),
   METRICS_TOKEN: z.string().min(16).regex(/^\S*$/, 'must have no blanks or line breaks').optional(),
   SEED_DEMO: given.optional(),
   PAGES: flag(true),

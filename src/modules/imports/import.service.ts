@@ -148,7 +148,8 @@ async function keepRows(ctx: Context, importId: string, rows: readonly SourceRow
   }
 }
 
-const previewed = 5;
+/** So many rows of an import are shown as they are read, however long it is completed. */
+export const previewed = 5;
 
 /** The most imports whose first rows one statement reads: with the most that a row may have they are some megabytes. */
 const previewedAtOnce = 25;

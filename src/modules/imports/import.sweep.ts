@@ -1,8 +1,9 @@
 import type { AccountSweep } from '../../kernel/context/context.js';
 import { nullable, uuid } from '../../kernel/database/kinds.js';
-import { sql } from '../../kernel/database/sql.js';
+import { rawSql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { forgetUnfinished, importJob } from './import.service.js';
+import { daysBefore, type Sweep } from '../../kernel/database/sweep.js';
+import { forgetUnfinished, importJob, previewed } from './import.service.js';
 
 const underWay = statement({
   name: 'importsUnderWay',
@@ -30,4 +31,21 @@ export const unfinishedSweep: AccountSweep = {
     await ctx.transaction((inside) => inside.rows(forgetUnfinished, { id: null }));
     return false;
   },
+};
+
+/**
+ * Rows that made or changed a contact, once their import was completed as long ago as the server is told to keep them: nothing reads these
+ * any more. Those with errors stay (`GET /imports/{id}/errors`), and so do the first ones (`preview`). By import, because the index begins
+ * with it.
+ */
+export const oldRows: Sweep = {
+  rows: ({ before, most }) => sql`with old as (
+      select r.account_id, r.id from imports i cross join lateral (
+        select r.account_id, r.id from import_rows r
+        where r.account_id = i.account_id and r.import_id = i.id and r.status in ('created', 'updated') and r.row > ${rawSql(String(previewed))}
+        limit ${most}) r
+      where i.status = 'completed' and i.completed_at < ${before} and i.total_rows > ${rawSql(String(previewed))}
+      limit ${most})
+    delete from import_rows r using old where r.account_id = old.account_id and r.id = old.id returning 1`,
+  before: daysBefore(({ keepImportsDays }) => keepImportsDays),
 };

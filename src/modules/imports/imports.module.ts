@@ -7,7 +7,7 @@ import { importRelations } from './import.relations.js';
 import { ImportResolver } from './import.resolver.js';
 import { runImport } from './import.run.js';
 import { getImport } from './import.service.js';
-import { resumeSweep, unfinishedSweep } from './import.sweep.js';
+import { oldRows, resumeSweep, unfinishedSweep } from './import.sweep.js';
 import { importErrorTable, importTable } from './import.table.js';
 
 const withPreview = { with: 'preview { row fields error }' };
@@ -21,7 +21,7 @@ export default defineModule({
   resolvers: [ImportResolver],
   on: { 'custom_field.updated': onCustomFieldUpdated },
   jobs: { contactImport: runImport },
-  sweeps: { interruptedImports: resumeSweep, unfinishedImports: unfinishedSweep },
+  sweeps: { interruptedImports: resumeSweep, unfinishedImports: unfinishedSweep, oldImportRows: oldRows },
   routes: [
     list('GET /imports', 'imports', { as: 'page' }),
     make('POST /imports', 'createImport', { ...withPreview, bodyCap, also: [402] }),
