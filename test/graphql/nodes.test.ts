@@ -164,6 +164,24 @@ describe('nodes', () => {
   });
 });
 
+describe('a stage', () => {
+  it('goes with its pipeline, and comes by it while that is there', async () => {
+    const account = await api.seed.account();
+    const [gone, kept] = [await account.pipeline(), await account.pipeline()];
+    const [dead, live] = [gone.stages[0].id, kept.stages[0].id];
+    dataOf(await account.owner.del(`/pipelines/${gone.id}`));
+    expect(await typesOf(account.owner, [dead, live])).toEqual([null, 'Stage']);
+    expect((await account.owner.gql(`{ node(id: "${dead}") { ... on Stage { name pipeline { name } } } }`)).data).toEqual({ node: null });
+    const records = await eventually(async () => {
+      const { data, errors } = await account.owner.gql('{ events(names: ["stage.created"]) { nodes { entityId record { id } } } }');
+      expect(errors).toBeUndefined();
+      const told = [dead, live].map((id) => data.events.nodes.find(({ entityId }: Loose) => entityId === id));
+      return told.every(Boolean) ? told.map(({ record }) => record) : undefined;
+    });
+    expect(records).toEqual([null, { id: live }]);
+  });
+});
+
 describe('a key', () => {
   it('finds records of its scopes alone, and hears of no other that it is there', async () => {
     const key = await acme.key({ scopes: ['deals'] });

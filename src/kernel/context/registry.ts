@@ -24,9 +24,8 @@ export type JobHandlerOf<C, Data = any> = (ctx: C, data: Data, run: JobRun) => P
 
 /** Records that a field of a body may name by their ids. */
 export interface Reference {
+  /** Those of them may be named that a read by id finds. */
   of: TableRows;
-  /** Which of them may be named, over the alias `t`; by default those that a read by id finds. */
-  live?: Sql;
   /**
    * Whether what names one is changed when it goes: then what is written meanwhile waits, or is found. Who has one go locks it `for
    * update`, as `ctx.forChange` does.

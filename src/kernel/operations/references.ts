@@ -16,7 +16,7 @@ const lookups = new WeakMap<Reference, Statement<{ id: string }, { ids: readonly
 export function lookupOf(kind: string, reference: Reference): Statement<{ id: string }, { ids: readonly string[] }> {
   const known = lookups.get(reference);
   if (known) return known;
-  const { of, live = of.found } = reference;
+  const { of } = reference;
   const id = rawSql(`t.${of.key}`);
   const made = statement({
     name: `existing ${kind}`,
@@ -24,7 +24,7 @@ export function lookupOf(kind: string, reference: Reference): Statement<{ id: st
     row: { id: uuid },
     shared: true,
     text: ({ account, ids }) =>
-      sql`select ${id} as id from ${rawSql(of.name)} t where t.account_id = ${account} and ${id} = any(${ids}) and ${live}`,
+      sql`select ${id} as id from ${rawSql(of.name)} t where t.account_id = ${account} and ${id} = any(${ids}) and ${of.found}`,
   });
   lookups.set(reference, made);
   return made;
@@ -71,9 +71,13 @@ async function isKnown(ctx: Context, kind: string, id: string): Promise<boolean>
  * wrote. Where the record is gone by then, the operation is tried again.
  */
 export function holdReference(ctx: Context, kind: string, id: string): void {
-  const { of, live = of.found } = referenceOf(ctx, kind);
+  const { of } = referenceOf(ctx, kind);
   // By its name it is held before the records that are changed: as who has it go takes it first, and then what leads to it.
-  ctx.unit?.lockRow({ name: `about ${kind}`, table: of.name, key: of.key, live, strength: 'key share' }, ctx.caller.account.id, id);
+  ctx.unit?.lockRow(
+    { name: `about ${kind}`, table: of.name, key: of.key, live: of.found, strength: 'key share' },
+    ctx.caller.account.id,
+    id,
+  );
 }
 
 /** What is wrong with a field that names nobody. */

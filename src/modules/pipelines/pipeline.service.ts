@@ -81,8 +81,10 @@ export async function lockPipeline(ctx: Context, id: string): Promise<Whole> {
 /** Pipelines with their stages by id, for many keys in one statement; null for one that is gone. */
 const pipelinesById = rowsByIds(wholePipelines);
 
-/** Stages by id, for many keys in one statement; null for one that is gone. */
-export const stageLoader = loader<Stage | null>(rowsByIds(stageTable));
+/** Stages by id, for many keys in one statement; null for one that is gone, be it with its pipeline. */
+export const stageLoader = loader<Stage | null>(
+  rowsByIds({ ...stageTable.reading(stageTable.shape, stageTable.columns), live: stageTable.found }),
+);
 
 /** The stages of pipelines, each with how many live deals (alias `d`) stand in it, what they are worth, and `more` of them. */
 const stageFigures = (account: Sql, which: Sql, more = emptySql): Sql => sql`

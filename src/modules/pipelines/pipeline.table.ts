@@ -16,8 +16,15 @@ export const pipelineTable = table({
   conditions: { search: (text) => contains('t.name', text) },
 });
 
+/** Whether a stage over the alias `t` can still be found: it goes with its pipeline, whose deletion leaves its row as it is. */
+const findable = sql`t.deleted_at is null
+  and exists (select from pipelines p where p.account_id = t.account_id and p.id = t.pipeline_id and p.deleted_at is null)`;
+
 export const stageTable = table({
   row: stageRow,
+  // Relations lead to stages from live pipelines and deals: they need not ask for the pipeline again.
+  found: findable,
+  listed: findable,
   sorts: { sortOrder: byNumber('sort_order') },
   byDefault: ['sortOrder', 'asc'],
 });

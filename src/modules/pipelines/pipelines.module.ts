@@ -1,4 +1,3 @@
-import { sql } from '../../kernel/database/sql.js';
 import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { drop, edit, list, make, read } from '../../kernel/module/routes.js';
@@ -6,7 +5,7 @@ import { Pipeline, pipelineEvents, Stage, stageEvents } from './pipeline.model.j
 import { pipelineAnswers, pipelineRelations } from './pipeline.relations.js';
 import { PipelineResolver, StageResolver } from './pipeline.resolver.js';
 import { getPipeline, stageLoader } from './pipeline.service.js';
-import { liveStages, pipelineTable, stageTable } from './pipeline.table.js';
+import { pipelineTable, stageTable } from './pipeline.table.js';
 
 const statistics = 'statistics { dealCount totalValue weightedValue wonValue byStage { stageId name dealCount totalValue weightedValue } }';
 const position = { position: 'order' };
@@ -14,15 +13,13 @@ const position = { position: 'order' };
 const ofPipeline = { id: 'pipelineId' };
 const ofStage = { id: 'pipelineId', stageId: 'id' };
 
-const liveStage = sql`exists (select from ${liveStages} where s.account_id = t.account_id and s.id = t.id)`;
-
 export default defineModule({
   name: 'pipelines',
   about: 'Pipelines and their stages',
   tables: [pipelineTable, stageTable],
   relations: pipelineRelations,
   answers: pipelineAnswers,
-  references: { pipeline: { of: pipelineTable }, stage: { of: stageTable, live: liveStage } },
+  references: { pipeline: { of: pipelineTable }, stage: { of: stageTable } },
   resolvers: [PipelineResolver, StageResolver],
   events: [
     recordFeed(pipelineEvents, { record: () => Pipeline, find: getPipeline, access: { scope: 'deals' } }),
