@@ -124,6 +124,17 @@ describe('lines sent again', () => {
     await expectNothingWritten(api, async () => expect(await patched(deal.id, { products: deal.products })).toEqual(deal));
   });
 
+  it('with a cent more are kept, also where doubles do not tell the amounts apart', async () => {
+    const deal = await made({ products: [line({ unitPrice: '70368744177664.01' })] });
+    const [{ id }] = deal.products;
+    const products = [line({ id, unitPrice: '70368744177664.02', sortOrder: 0 })];
+    const told = await toldIn(acme, () => patched(deal.id, { products }));
+    expect(told.events).toEqual([`deal.updated ${deal.id}`]);
+    expect((told.rows[0]!.changes as Loose).products.to).toMatchObject([{ id, quantity: 1, unitPrice: Number('70368744177664.02') }]);
+    const { data } = await acme.owner.gql(`{ deal(id: "${deal.id}") { valueExact products { unitPriceExact } } }`);
+    expect(data.deal).toEqual({ valueExact: '70368744177664.02', products: [{ unitPriceExact: '70368744177664.02' }] });
+  });
+
   it('replace all lines of before, and the log says so', async () => {
     const deal = await made({ products: [line({ name: 'a' })] });
     const after = await patched(deal.id, { products: [line({ name: 'b' })] });

@@ -8,6 +8,7 @@ import {
   type Loose,
   server,
   type TestServer,
+  toldIn,
 } from '../support/index.js';
 
 let api: TestServer;
@@ -44,6 +45,14 @@ describe('POST /invoices/{id}/send', () => {
     dataOf(await act(voided.id, 'void'));
     for (const { id } of [paid, voided]) await expectNothingWritten(api, async () => expectRefusal(await act(id, 'send'), 409));
   });
+});
+
+it('A payment of a cent is told also where doubles do not tell the sums apart', async () => {
+  const items = [{ description: 'x', quantity: 1, unitPrice: '90071992547409.94' }];
+  const { id } = await acme.invoice({ taxRate: 0, items });
+  dataOf(await pay(id, { amount: '90071992547409.93' }));
+  const { events } = await toldIn(acme, async () => dataOf(await pay(id, { amount: '0.01' })));
+  expect(events).toEqual(expect.arrayContaining([`invoice.payment_recorded ${id}`, `invoice.paid ${id}`]));
 });
 
 describe('a draft that money was received for', () => {

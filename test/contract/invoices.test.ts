@@ -192,6 +192,22 @@ describe('PATCH /invoices/{id}', () => {
   });
 });
 
+it.each([
+  [1, '70368744177664.02'],
+  [3, '211106232532992.06'],
+])('A cent of an amount that doubles do not tell apart is an edit: %d of it', async (quantity, total) => {
+  const items = (unitPrice: string) => [{ description: 'x', quantity, unitPrice }];
+  const { id } = await acme.invoice({ taxRate: 0, items: items('70368744177664.01') });
+  const told = await toldIn(acme, async () => dataOf(await patch(id, { items: items('70368744177664.02') })));
+  expect(told.events).toEqual([`invoice.updated ${id}`]);
+  const [{ changes }] = told.rows as [Loose];
+  expect(Object.keys(changes).sort()).toEqual(['items', 'total']);
+  expect(changes.items.to).toEqual([{ description: 'x', productId: null, quantity, unitPrice: Number('70368744177664.02') }]);
+  const { data } = await acme.owner.gql(`{ invoice(id: "${id}") { totalExact items { unitPriceExact amountExact } } }`);
+  expect(data.invoice).toEqual({ totalExact: total, items: [{ unitPriceExact: '70368744177664.02', amountExact: total }] });
+  await expectNothingWritten(api, async () => dataOf(await patch(id, { items: items('70368744177664.02') })));
+});
+
 it('An invoice over nothing is paid when it is sent, and that is told once', async () => {
   const items = [{ description: 'Free', quantity: 1, unitPrice: 0 }];
   const { id } = await acme.invoice({ items });

@@ -1,3 +1,4 @@
+import { plainAmount } from '../../kernel/base/money.js';
 import { lastPosition } from './deal.board.js';
 import type { WholeDeal } from './deal.columns.js';
 import type { DealProduct, UpdateDealInput } from './deal.model.js';
@@ -47,12 +48,12 @@ export function likelihoodAfter(before: WholeDeal, { probability }: UpdateDealIn
 /** What a deal takes on in another stage besides: its place behind the others. */
 export const entering = (now: Date) => ({ stageEnteredAt: now, position: lastPosition(now) });
 
-/** A deal as changes are looked for in it: the amounts of its lines as numbers, however they are written. */
+/** A deal as changes are looked for in it: the amounts of its lines in the same words, however they were written. */
 export const comparable = (deal: WholeDeal) => ({
   ...deal,
   products: deal.products.map(({ quantity, unitPrice, discount, tax, sortOrder, ...line }) => ({
     ...line,
-    ...{ quantity: Number(quantity), unitPrice: Number(unitPrice), sortOrder: Number(sortOrder) },
-    ...{ discount: discount === null ? null : Number(discount), tax: tax === null ? null : Number(tax) },
+    ...{ quantity: plainAmount(quantity), unitPrice: plainAmount(unitPrice), sortOrder: plainAmount(sortOrder) },
+    ...{ discount: plainAmount(discount), tax: plainAmount(tax) },
   })),
 });

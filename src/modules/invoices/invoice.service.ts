@@ -1,5 +1,5 @@
 import { check, conflict, found, invalidField } from '../../kernel/base/errors.js';
-import { exact } from '../../kernel/base/money.js';
+import { exact, plainAmount } from '../../kernel/base/money.js';
 import { defined } from '../../kernel/base/objects.js';
 import { dayAfter, today } from '../../kernel/base/timeZones.js';
 import { type Context, validId } from '../../kernel/context/context.js';
@@ -97,15 +97,15 @@ const tracked = [
   ...['status', 'total', 'amountPaid'],
 ];
 
-/** What an invoice says in the same words however its amounts were written: for comparing, and for the log. */
+/** What an invoice says in the same words however its amounts were written: exactly, as two amounts of 16 digits may be one double. */
 const comparable = (invoice: InvoiceRow) => ({
   ...invoice,
-  ...Object.fromEntries((['taxRate', 'total', 'amountPaid'] as const).map((name) => [name, Number(invoice[name])])),
+  ...Object.fromEntries((['taxRate', 'total', 'amountPaid'] as const).map((name) => [name, plainAmount(invoice[name])])),
   items: invoice.items.map(({ description, quantity, unitPrice, productId }) => ({
     description,
     productId: productId ?? null,
-    quantity: Number(quantity),
-    unitPrice: Number(unitPrice),
+    quantity: plainAmount(quantity),
+    unitPrice: plainAmount(unitPrice),
   })),
 });
 
