@@ -124,6 +124,30 @@ describe('lines sent again', () => {
     await expectNothingWritten(api, async () => expect(await patched(deal.id, { products: deal.products })).toEqual(deal));
   });
 
+  it('without their ids are the same lines', async () => {
+    const bare = [
+      line({ name: 'a' }),
+      line({ name: 'b', quantity: 2, tax: '1.50', description: 'A year' }),
+      line({ name: 'b', sortOrder: 1 }),
+    ];
+    const deal = await made({ products: bare });
+    const again = bare.map((one) => ({ ...one, unitPrice: '10.0' }));
+    await expectNothingWritten(api, async () => expect(await patched(deal.id, { products: again })).toEqual(deal));
+  });
+
+  it('in part keep the ids of those that stay, each once', async () => {
+    const twin = line({ name: 'twin', sortOrder: 1 });
+    const deal = await made({ products: [line({ name: 'first' }), twin, twin] });
+    const [first, ...twins] = deal.products.map(({ id }: Loose) => id) as string[];
+    const after = await patched(deal.id, { products: [line({ name: 'first' }), twin, twin, line({ name: 'more' })] });
+    expect(after.products.map(({ id }: Loose) => id)).toEqual([first, ...twins, expect.any(String)]);
+    // An id that the request gives to one line is not another's.
+    const moved = await patched(deal.id, { products: [line({ name: 'renamed', id: first }), line({ name: 'first', sortOrder: 0 })] });
+    expect(new Set(moved.products.map(({ id }: Loose) => id)).size).toBe(2);
+    expect(moved.products.find(({ name }: Loose) => name === 'renamed').id).toBe(first);
+    expect(await read(deal.id)).toMatchObject({ products: moved.products });
+  });
+
   it('with a cent more are kept, also where doubles do not tell the amounts apart', async () => {
     const deal = await made({ products: [line({ unitPrice: '70368744177664.01' })] });
     const [{ id }] = deal.products;

@@ -1,16 +1,41 @@
 import { check, invalidField } from '../../kernel/base/errors.js';
-import { exact, toCents } from '../../kernel/base/money.js';
+import { exact, plainAmount, toCents } from '../../kernel/base/money.js';
 import type { Context } from '../../kernel/context/context.js';
 import type { DealProduct, DealProductInput } from './deal.model.js';
 
 const four = (n: number) => `${n}.0000`;
 
-/** The lines as they are kept: with ids of their own where they bring none, in their order. 400 for an id that comes twice. */
-export function linesOf(ctx: Context, given: readonly DealProductInput[]): DealProduct[] {
-  const lines = given.map(({ id, name, description, quantity, unitPrice, discount, tax, sortOrder }, i) => ({
-    ...{ id: id ?? ctx.app.clock.id(), name, description: description ?? null, quantity: quantity ?? four(1), unitPrice },
-    ...{ discount: discount ?? null, tax: tax ?? null, sortOrder: sortOrder ?? four(i) },
-  }));
+/** What a line says, its id aside: the same for equal lines however their amounts were written. */
+const saidBy = ({ name, description, quantity, unitPrice, discount, tax, sortOrder }: Omit<DealProduct, 'id'>) =>
+  JSON.stringify([name, description, ...[quantity, unitPrice, discount, tax, sortOrder].map(plainAmount)]);
+
+/** Finds the id that a line keeps: that of one of before that says the same, each once, and none that the request names itself. */
+function idsToKeep(
+  before: readonly DealProduct[],
+  given: readonly DealProductInput[],
+): (line: Omit<DealProduct, 'id'>) => string | undefined {
+  const named = new Set(given.map(({ id }) => id));
+  const free = new Map<string, string[]>();
+  for (const line of before.filter(({ id }) => !named.has(id))) {
+    const said = saidBy(line);
+    free.set(said, [...(free.get(said) ?? []), line.id]);
+  }
+  return (line) => free.get(saidBy(line))?.shift();
+}
+
+/**
+ * The lines as they are kept, in their order. One that brings no id has that of a line of `before` which says the same, so that what is
+ * sent again changes nothing, else one of its own. 400 for an id that comes twice.
+ */
+export function linesOf(ctx: Context, given: readonly DealProductInput[], before: readonly DealProduct[] = []): DealProduct[] {
+  const kept = idsToKeep(before, given);
+  const lines = given.map(({ id, name, description, quantity, unitPrice, discount, tax, sortOrder }, i) => {
+    const line = {
+      ...{ name, description: description ?? null, quantity: quantity ?? four(1), unitPrice },
+      ...{ discount: discount ?? null, tax: tax ?? null, sortOrder: sortOrder ?? four(i) },
+    };
+    return { id: id ?? kept(line) ?? ctx.app.clock.id(), ...line };
+  });
   const ids = lines.map(({ id }) => id);
   const twice = ids.findIndex((id, i) => ids.indexOf(id) < i);
   check(twice < 0, () => invalidField(`products.${twice}.id`, 'taken', 'is used by another line'));

@@ -141,7 +141,7 @@ type OwnValues = Awaited<ReturnType<typeof ownValues>>;
 
 /** The new values of a deal that do not depend on its stage. Throws 400. */
 async function ownValues(ctx: Context, before: WholeDeal, { products, ...input }: UpdateDealInput) {
-  const lines = products === undefined ? undefined : linesOf(ctx, products ?? []);
+  const lines = products === undefined ? undefined : linesOf(ctx, products ?? [], before.products);
   const ownWorth = worthAfter(before, input, lines);
   return { lines, ownWorth, mergedFields: await checkCustomFields(ctx, 'deal', input.customFields, before.customFields ?? {}) };
 }
