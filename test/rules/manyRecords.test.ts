@@ -59,20 +59,55 @@ describe('DELETE /companies/{id}', () => {
   });
 });
 
+/** Does something while no statement may change more than a thousand rows of a table. */
+async function fewAtOnce<T>(table: string, work: () => Promise<T>): Promise<T> {
+  const execute = (text: string) => api.app.database.execute(text);
+  await execute(`create function few_at_once() returns trigger language plpgsql as $$ begin
+    if (select count(*) from new_rows) > 1000 then raise 'too many at once'; end if; return null; end $$;
+    create trigger few_at_once after update on ${table} referencing new table as new_rows for each statement execute function few_at_once()`);
+  try {
+    return await work();
+  } finally {
+    await execute(`drop trigger few_at_once on ${table}; drop function few_at_once()`);
+  }
+}
+
 describe('POST /contacts/merge', () => {
   it('hands over very many activities, a portion a statement', async () => {
     const [kept, gone] = [await acme.contact({ firstName: 'Kept' }), await acme.contact({ firstName: 'Gone' })];
     const { prisma } = api.app.database;
     const data = Array.from({ length: 2100 }, () => ({ accountId: acme.id, id: api.clock.id(), contactId: gone.id, type: 'note', title: 'Noted', createdAt: api.clock.now() })); // biome-ignore format: one line
     await prisma.activity.createMany({ data });
-    await prisma.$executeRawUnsafe(`create function few_at_once() returns trigger language plpgsql as $$ begin
-      if (select count(*) from new_rows) > 1000 then raise 'too many at once'; end if; return null; end $$`);
-    await prisma.$executeRawUnsafe(`create trigger few_at_once after update on activities referencing new table as new_rows
-      for each statement execute function few_at_once()`);
-    dataOf(await acme.owner.post('/contacts/merge', { primaryId: kept.id, secondaryId: gone.id }));
-    await prisma.$executeRawUnsafe('drop trigger few_at_once on activities');
+    const merge = () => acme.owner.post('/contacts/merge', { primaryId: kept.id, secondaryId: gone.id });
+    dataOf(await fewAtOnce('activities', merge));
     const of = (contactId: string) => prisma.activity.count({ where: { accountId: acme.id, contactId, title: 'Noted' } });
     expect([await of(gone.id), await of(kept.id)]).toEqual([0, data.length]);
+  });
+
+  it('hands over very many invoices, a portion a statement, each with its lines in what it tells', async () => {
+    const account = await api.seed.account();
+    const [kept, gone] = [await account.contact({ firstName: 'Kept' }), await account.contact({ firstName: 'Gone' })];
+    const [first, other] = [await account.invoice({ contactId: gone.id }), await account.invoice({ contactId: kept.id })];
+    const { database } = api.app;
+    const columns = (await database.execute('select * from invoices where id = $1', [first.id])).rows[0] as object;
+    const copied = Object.keys(columns).filter((name) => !['id', 'invoice_number'].includes(name));
+    await database.execute(
+      `insert into invoices (id, invoice_number, ${copied}) select gen_random_uuid(), 'Copy ' || n, ${copied}
+       from invoices, generate_series(2, 2100) n where id = $1`,
+      [first.id],
+    );
+    const merge = () => account.owner.post('/contacts/merge', { primaryId: kept.id, secondaryId: gone.id });
+    dataOf(await fewAtOnce('invoices', merge));
+    const of = (contactId: string) => database.prisma.invoice.count({ where: { accountId: account.id, contactId } });
+    expect([await of(gone.id), await of(kept.id)]).toEqual([0, 2101]);
+    const events = await database.prisma.outboxEvent.findMany({ where: { accountId: account.id, name: 'invoice.updated' } });
+    expect(new Set(events.map(({ entityId }) => entityId)).size).toBe(2100);
+    expect(events.map(({ changes }) => changes)).toEqual(Array(2100).fill({ contactId: { from: gone.id, to: kept.id } }));
+    expect(events.find(({ entityId }) => entityId === first.id)!.data).toMatchObject({
+      items: first.items,
+      contact: { firstName: 'Kept' },
+    });
+    expect(events.some(({ entityId }) => entityId === other.id)).toBe(false);
   });
 });
 

@@ -1,25 +1,46 @@
 import type { Context } from '../../kernel/context/context.js';
-import { instant, uuid } from '../../kernel/database/kinds.js';
+import { instant, integer, listOf, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { DomainEvent } from '../../kernel/events/changes.js';
+import { changeAll } from '../../kernel/operations/changeAll.js';
 import { mergedInto } from '../contacts/contact.followMerge.js';
 import { emitInvoice, readInvoices } from './invoice.service.js';
 
-const follow = statement({
-  name: 'followMergedContact',
-  takes: { from: uuid, to: uuid, now: instant },
-  row: { id: uuid },
-  changes: true,
-  text: ({ account, from, to, now }) => sql`
-    update invoices set contact_id = ${to}, updated_at = ${now} where account_id = ${account} and contact_id = ${from} returning id`,
+/** About how many bytes an invoice over the alias `t` has with its lines and payments: of both there may be hundreds. */
+const bytes = sql`(coalesce(octet_length(t.notes), 0) + coalesce(octet_length(t.terms), 0)
+  + (select coalesce(sum(octet_length(i.description) + 200), 0) from invoice_items i where i.account_id = t.account_id and i.invoice_id = t.id)
+  + (select coalesce(sum(coalesce(octet_length(y.notes), 0) + 400), 0) from payments y where y.account_id = t.account_id and y.invoice_id = t.id)
+  )::int`;
+
+const ofContact = statement({
+  name: 'invoicesOfMergedContact',
+  takes: { from: uuid },
+  row: { id: uuid, bytes: integer },
+  locks: true,
+  // Locked in the order of all who lock several, so that they wait for each other instead of for ever.
+  text: ({ account, from }) => sql`
+    select t.id, ${bytes} as bytes from invoices t where t.account_id = ${account} and t.contact_id = ${from} order by t.id for update`,
 });
 
-/** Contract POST /contacts/merge: the invoices are to the contact that is kept. */
+const follow = statement({
+  name: 'followMergedContact',
+  takes: { ids: listOf(uuid), to: uuid, now: instant },
+  changes: true,
+  text: ({ account, ids, to, now }) => sql`
+    update invoices set contact_id = ${to}, updated_at = ${now} where account_id = ${account} and id = any(${ids})`,
+});
+
+/** Contract POST /contacts/merge: the invoices, however many, are to the contact that is kept. */
 export async function onContactDeleted(ctx: Context, event: DomainEvent): Promise<void> {
   const [from, to] = [event.record.id, mergedInto(event)];
   if (!to) return;
-  const ids = (await ctx.rows(follow, { from, to, now: ctx.now() })).map(({ id }) => id);
-  const invoices = ids.length > 0 ? await readInvoices(ctx, ids) : [];
-  await Promise.all(invoices.map((invoice) => emitInvoice(ctx, invoice, { ...invoice, contactId: from })));
+  await changeAll(ctx, {
+    find: () => ctx.rows(ofContact, { from }),
+    change: async (ids) => {
+      await ctx.rows(follow, { ids, to, now: ctx.now() });
+      return readInvoices(ctx, ids);
+    },
+    tell: (invoice) => emitInvoice(ctx, invoice, { ...invoice, contactId: from }),
+  });
 }
