@@ -25,3 +25,16 @@ describe('a stage of a deleted pipeline', () => {
     expect([within!.id, within!.candidates]).toEqual([null, []]);
   });
 });
+
+it.each(['ΟΔΟΣ', 'Übergabe', 'İzmir'])('A name is found whatever its case, in any script: %s', async (name) => {
+  const { id } = await acme.tag(name);
+  const stage = (await pipelineOf(`Of ${name}`, name)).stages[0].id;
+  for (const given of [name, name.toLowerCase()]) {
+    const found = await resolve({ type: 'tag', name: given }, { type: 'tag', name: given.slice(0, 3) }, { type: 'stage', name: given });
+    expect(found.map((one) => [one.id, one.candidates.map((candidate: Loose) => candidate.id)])).toEqual([
+      [id, [id]],
+      [null, [id]],
+      [stage, [stage]],
+    ]);
+  }
+});

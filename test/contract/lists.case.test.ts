@@ -17,6 +17,7 @@ beforeAll(async () => {
     dataOf(await acme.owner.post('/activities', { type: 'call', title: name, description: name, contactId: contact.id }));
     dataOf(await acme.owner.post('/products', { name, sku: name, unitPrice: 1 }));
     dataOf(await acme.owner.post('/tags', { name }));
+    await acme.invoice({ invoiceNumber: name });
   }
 }, 60_000);
 afterAll(() => api.close());
@@ -24,12 +25,12 @@ afterAll(() => api.close());
 async function found(path: string): Promise<string[]> {
   const listed = dataOf(await acme.owner.get(`${path}${path.includes('?') ? '&' : '?'}per_page=200`)) as Loose[] | { data: Loose[] };
   const data = Array.isArray(listed) ? listed : listed.data;
-  return data.map(({ name, title, firstName }) => title ?? firstName ?? name);
+  return data.map(({ name, title, firstName, invoiceNumber }) => title ?? firstName ?? name ?? invoiceNumber);
 }
 
 const termsOf = (name: string) => [name, name.toLowerCase(), name.toLowerCase().slice(0, 3)];
 
-describe.each(['companies', 'deals', 'tasks', 'activities?type=call', 'products', 'tags'])('searching /%s', (path) => {
+describe.each(['companies', 'deals', 'tasks', 'activities?type=call', 'products', 'tags', 'invoices'])('searching /%s', (path) => {
   it.each(names)('finds %j in any case, and what begins so', async (name) => {
     for (const term of termsOf(name)) {
       const expected = names.filter((one) => ` ${one.toLowerCase()}`.includes(`${[...term].length < 3 ? ' ' : ''}${term.toLowerCase()}`));
@@ -60,10 +61,11 @@ describe('searches', () => {
     for (const table of ['companies', 'products']) await made(table, 'name', "'One of many ' || n");
     await made('tasks', 'title', "'One of many ' || n");
     await made('deals', 'title, pipeline_id, stage_id', "'One of many ' || n, d.pipeline_id, d.stage_id");
-    await vacuumed(api, ['companies', 'products', 'tasks', 'deals']);
+    await made('invoices', 'invoice_number, due_date', "'One of many ' || n, current_date");
+    await vacuumed(api, ['companies', 'products', 'tasks', 'deals', 'invoices']);
   }, 60_000);
 
-  it.each(['companies', 'deals', 'tasks', 'products'])('are answered by the index of their words: /%s', async (path) => {
+  it.each(['companies', 'deals', 'tasks', 'products', 'invoices'])('are answered by the index of their words: /%s', async (path) => {
     const plan = await planOf(api, `from ${path}`, () => acme.owner.get(`/${path}?search=plain`));
     expect(plan).toMatch(new RegExp(`on ${path}_search.*\\n +Index Cond: .*lower`));
   });

@@ -2,6 +2,7 @@ import { mayUse } from '../../kernel/access/access.js';
 import type { Context } from '../../kernel/context/context.js';
 import { nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import { emptySql, likeText, rawSql, sql } from '../../kernel/database/sql.js';
+import { lowered } from '../../kernel/tables/searchPatterns.js';
 import type { AnyTable } from '../../kernel/tables/table.js';
 import { companyTable } from '../companies/company.table.js';
 import { contactTable } from '../contacts/contact.table.js';
@@ -65,17 +66,18 @@ type Found = RowOf<typeof row>;
 async function candidatesOf(ctx: Context, type: NameInput['type'], names: readonly string[]): Promise<Found[]> {
   const { table, name, also = 'null::text', parent, isMany } = nameables[type];
   const visible = table.options.visible?.(ctx);
-  const lowered = names.map((given) => given.toLowerCase());
-  const patterns = lowered.map((given) => `%${likeText(given)}%`);
-  const [called, other] = [rawSql(name), rawSql(also)];
-  const isWhole = sql`(lower(${called}) = any(${lowered}::text[]) or lower(${other}) = any(${lowered}::text[]))`;
-  const isNear = isMany ? isWhole : sql`(${isWhole} or lower(${called}) like any(${patterns}::text[]))`;
+  const wanted = names.map((given) => given.toLowerCase());
+  const patterns = wanted.map((given) => `%${likeText(given)}%`);
+  const [called, other] = [lowered('n.called'), lowered('n.other')];
+  const isWhole = sql`(${called} = any(${wanted}::text[]) or ${other} = any(${wanted}::text[]))`;
+  const isNear = isMany ? isWhole : sql`(${isWhole} or ${called} like any(${patterns}::text[]))`;
   const owner = parent
     ? rawSql(`(select p.name from ${parent.table} p where p.account_id = t.account_id and p.id = t.${parent.column})`)
     : sql`null::text`;
   const ownerId = parent ? rawSql(`t.${parent.column}`) : sql`null::uuid`;
-  const found = sql`select ${table.id} as id, ${called} as name, ${other} as also, ${ownerId} as "parentId", ${owner} as parent
-    from ${rawSql(table.name)} t where t.account_id = ${ctx.caller.account.id}::uuid and ${table.listed} and ${isNear}
+  // Without the offset PostgreSQL would make what a record is called anew wherever it is named.
+  const found = sql`select ${table.id} as id, n.called as name, n.other as also, ${ownerId} as "parentId", ${owner} as parent
+    from ${rawSql(table.name)} t cross join lateral (select ${rawSql(name)} as called, ${rawSql(also)} as other offset 0) n where t.account_id = ${ctx.caller.account.id}::uuid and ${table.listed} and ${isNear}
     ${visible ? sql`and ${visible}` : emptySql} order by ${isWhole} desc, 2, 1 limit ${mostNear}::int`;
   return ctx.longRead(() => ctx.select(row, found));
 }
