@@ -38,3 +38,11 @@ it.each(['ΟΔΟΣ', 'Übergabe', 'İzmir'])('A name is found whatever its case,
     ]);
   }
 });
+
+it('A whole name is found among more names that contain it than are looked at', async () => {
+  const { id } = await acme.tag('Platinum');
+  const [now, accountId] = [api.clock.now(), acme.id];
+  const data = Array.from({ length: 510 }, (_, n) => ({ accountId, id: api.clock.id(), name: `All platinum ${n}`, createdAt: now, updatedAt: now })); // biome-ignore format: one line
+  await api.app.database.prisma.tag.createMany({ data });
+  expect(await resolve({ type: 'tag', name: 'platinum' })).toMatchObject([{ id, candidates: [{ id, name: 'Platinum' }] }]);
+});

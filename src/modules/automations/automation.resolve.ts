@@ -69,7 +69,8 @@ async function candidatesOf(ctx: Context, type: NameInput['type'], names: readon
   const wanted = names.map((given) => given.toLowerCase());
   const patterns = wanted.map((given) => `%${likeText(given)}%`);
   const [called, other] = [lowered('n.called'), lowered('n.other')];
-  const isWhole = sql`(${called} = any(${wanted}::text[]) or ${other} = any(${wanted}::text[]))`;
+  // What has no other name would be of neither kind, and so come first.
+  const isWhole = sql`coalesce(${called} = any(${wanted}::text[]) or ${other} = any(${wanted}::text[]), false)`;
   const isNear = isMany ? isWhole : sql`(${isWhole} or ${called} like any(${patterns}::text[]))`;
   const owner = parent
     ? rawSql(`(select p.name from ${parent.table} p where p.account_id = t.account_id and p.id = t.${parent.column})`)
