@@ -113,11 +113,19 @@ async function wrongOnes(account: Account): Promise<[path: string, body: object,
     dataOf(await account.owner.post('/custom-fields', field));
   }
   const deal = { title: 'Late', pipelineId: pipeline.id, stageId: pipeline.stages[0].id };
+  const other = await account.pipeline();
+  const [paid, voided] = [await account.invoice(), await account.invoice()];
+  dataOf(await account.owner.post(`/invoices/${paid.id}/payments`, { amount: 120 }));
+  dataOf(await account.owner.post(`/invoices/${voided.id}/void`));
   const customFields = { seats: 'many' };
   return [
     ['/companies', { name: 'a', ownerId: nobody }, 400, 'ownerId'],
     ['/companies', { name: 'a', customFields }, 400, 'customFields.seats'],
     ['/deals', { ...deal, customFields }, 400, 'customFields.seats'],
+    ['/deals', { ...deal, pipelineId: nobody }, 404],
+    ['/deals', { ...deal, pipelineId: other.id }, 402],
+    [`/invoices/${paid.id}/payments`, { amount: 1 }, 402],
+    [`/invoices/${voided.id}/payments`, { amount: 1 }, 402],
     ['/tags', { name: 'KNOWN' }, 400, 'name'],
     ['/forms', { name: 'a', slug: 'known' }, 422, 'slug'],
     ['/smart-lists', { name: 'a', filters: { field: 'nothing', op: 'eq', value: 1 } }, 400],

@@ -18,7 +18,7 @@ import { emitDeal } from './deal.events.js';
 import { type CreateDealInput, DealFields, type DealList, type UpdateDealInput } from './deal.model.js';
 import { insertLines, linesOf } from './deal.products.js';
 import { closingAfter, comparable, entering, likelihood, likelihoodAfter, statusIn, worth, worthAfter } from './deal.rules.js';
-import { checkLostReason, checkStage, holdStage, rulesOf, type StageRules } from './deal.stage.js';
+import { checkLostReason, checkOfPipeline, checkStage, findStage, holdStage, rulesOf, type StageRules } from './deal.stage.js';
 import { dealTable } from './deal.table.js';
 
 /** Contract GET /deals: a page with its exact total and, where it is asked for, the summary. */
@@ -58,11 +58,12 @@ export async function createDeal(ctx: Context, { products, ...input }: CreateDea
   const lines = linesOf(ctx, products ?? []);
   const ownWorth = worth(input.value, lines);
   const merged = await checkCustomFields(ctx, 'deal', input.customFields, null);
-  const stage = await checkStage(ctx, rules, input.pipelineId);
-  holdStage(ctx, stage);
+  const stage = await findStage(ctx, rules, input.pipelineId);
   const computed = { ...ownWorth, ...likelihood(input.probability, stage) };
   const customFields = merged() ?? {};
   checkTrial(ctx);
+  checkOfPipeline(stage, input.pipelineId);
+  holdStage(ctx, stage);
   const status = input.status ?? statusIn(stage);
   checkLostReason(stage, { status, lostReason: input.lostReason ?? null, enters: true, isGiven: true });
   const now = ctx.now();

@@ -68,11 +68,20 @@ const pipeline = statement({
   text: ({ account, id }) => sql`select id from pipelines where account_id = ${account} and id = ${id} and deleted_at is null`,
 });
 
+/** The stage that a deal is to stand in. 404 where it, or the pipeline that is named with it, is none of the account. */
+export async function findStage(ctx: Context, rules: StageRules | undefined, pipelineId: string): Promise<StageRules> {
+  if (rules?.pipelineId !== pipelineId) found((await ctx.rows(pipeline, { id: pipelineId }))[0], 'Pipeline');
+  return found(rules, 'Stage');
+}
+
+/** Throws 422 where a stage is not of the pipeline that is named with it. */
+export const checkOfPipeline = (stage: StageRules, pipelineId: string): void =>
+  check(stage.pipelineId === pipelineId, () => unprocessable('stageId', 'conflicting', 'must be a stage of the pipeline'));
+
 /** The stage that a deal is to stand in. 404 where stage or pipeline is none of the account, 422 where the one is not of the other. */
 export async function checkStage(ctx: Context, rules: StageRules | undefined, pipelineId: string): Promise<StageRules> {
-  if (rules?.pipelineId !== pipelineId) found((await ctx.rows(pipeline, { id: pipelineId }))[0], 'Pipeline');
-  const stage = found(rules, 'Stage');
-  check(stage.pipelineId === pipelineId, () => unprocessable('stageId', 'conflicting', 'must be a stage of the pipeline'));
+  const stage = await findStage(ctx, rules, pipelineId);
+  checkOfPipeline(stage, pipelineId);
   return stage;
 }
 

@@ -26,12 +26,14 @@ export async function recordPayment(ctx: Context, id: string, { paidAt, ...input
   const { timezone } = ctx.caller.account;
   const given = paidAt ? checkInstant('paidAt', nearestInstant(paidAt, timezone)) : undefined;
   const before = await lockInvoice(ctx, id);
-  check(before.status !== 'paid' && before.status !== 'void', () => conflict('status', `is ${before.status}`));
+  const takesPayments = before.status !== 'paid' && before.status !== 'void';
   const balance = exact(before.total).minus(exact(before.amountPaid));
-  check(exact(input.amount).lte(balance), () =>
+  // No amount is right where none is taken: that is told as what it is, a 409.
+  check(!takesPayments || exact(input.amount).lte(balance), () =>
     invalidField('amount', 'out_of_range', `must be at most ${balance.toFixed(2)}, the balance`),
   );
   checkTrial(ctx);
+  check(takesPayments, () => conflict('status', `is ${before.status}`));
   check(before.payments.length < mostPayments, () =>
     conflict('payments', `are ${mostPayments} already: an invoice takes no more`, 'too_many'),
   );
