@@ -1,6 +1,6 @@
 import type { AccountInfo, Actor, Principal } from '../../kernel/base/principal.js';
 import { type App, Context, type RequestInfo } from '../../kernel/context/context.js';
-import { type Sql, sql } from '../../kernel/database/sql.js';
+import { emptySql, type Sql, sql } from '../../kernel/database/sql.js';
 import { type Bound, listedSql, slot, Template } from '../../kernel/database/statement.js';
 import { accountColumns } from './auth.callers.js';
 import { principalOf } from './auth.identify.js';
@@ -57,9 +57,19 @@ export function actingAs(app: App, found: FoundAccount, { actor = system, reques
   return new Context(app, request, accountPrincipal(accountInfo({ ...found, trialEndsAt: trialEndsAt || null }), actor));
 }
 
-/** The one account, alias `a`, that a from clause finds, unless it is suspended, with what else is selected there as one JSON value. */
-export const accountAt = ({ value, from }: { value: Sql; from: Sql }): Template =>
-  new Template(listedSql(sql`select ${accountColumns}, ${value} as value from ${from} and a.suspended_at is null`));
+interface AccountSelect {
+  /** What else is selected there, as one JSON value. */
+  value: Sql;
+  from: Sql;
+  /** As in `ActingOptions`. */
+  evenSuspended?: boolean;
+}
+
+/** The one account, alias `a`, that a from clause finds, and a value of it; one that is suspended only with `evenSuspended`. */
+export const accountAt = ({ value, from, evenSuspended = false }: AccountSelect): Template =>
+  new Template(
+    listedSql(sql`select ${accountColumns}, ${value} as value from ${from}${evenSuspended ? emptySql : sql` and a.suspended_at is null`}`),
+  );
 
 /**
  * The context of the account that such a statement finds, in which the actor acts, and the value; undefined where there is none. One

@@ -1,5 +1,4 @@
 import { withChanges } from '../../kernel/base/objects.js';
-import type { Actor } from '../../kernel/base/principal.js';
 import { storable } from '../../kernel/base/unicode.js';
 import type { Context } from '../../kernel/context/context.js';
 import { uuid } from '../../kernel/database/kinds.js';
@@ -16,9 +15,8 @@ import { optOutNumber } from '../contacts/contact.optOut.js';
 import { genuine } from '../numbers/number.notice.js';
 import { blankMessage, countInbound, emitMessage, type MessageRow, messageRows, noText, touchLastContacted } from './message.service.js';
 import { markRecipient } from './message.sms.attempt.js';
+import { smsActor as actor, optOutBy, tellOthers } from './message.sms.words.js';
 import { writerOf } from './message.sms.writer.js';
-
-const actor: Actor = { kind: 'sender', id: null, name: 'SMS' };
 
 /** What a vendor's notice is answered: nothing is to be said back. */
 const noted: RawReply = { type: 'text/xml; charset=utf-8', body: '<?xml version="1.0" encoding="UTF-8"?><Response/>' };
@@ -29,33 +27,18 @@ const longestNumber = 30;
 /** The number of an address, which a chat app writes with a prefix; a short code or a name is none. */
 const numberOf = (address = '') => storable(address.replace(/^whatsapp:/, '').trim(), longestNumber);
 
-const optsOut = new Set(['stop', 'stopall', 'unsubscribe', 'cancel', 'end', 'quit', 'revoke', 'optout']);
-const optsIn = new Set(['start', 'unstop', 'yes']);
-
-/** More characters than a word of these has, with what may stand around it. */
-const mostOfWord = 40;
-
-/** Whether a text asks for no more, as people write it: `Stop.`, `STOP ALL`, `"opt-out"!`. A question is none. */
-const asksToStop = (text: string): boolean =>
-  text.length <= mostOfWord && optsOut.has(text.toLowerCase().replace(/[\s.,:;!'"“”‘’()*_-]/g, ''));
-
-/** Whether the writer of a text opts out by it, or in again (false); undefined where it says nothing of that. */
-function optOutBy(text: string): boolean | undefined {
-  if (asksToStop(text)) return true;
-  return optsIn.has(text.trim().toLowerCase()) ? false : undefined;
-}
-
 /**
  * POST /webhooks/twilio/sms: a text message to one of our numbers, once however often it is told. An unknown sender becomes a
- * contact whatever the plan. STOP and START move what the contact has opted out of; they alone are kept while the account is suspended.
+ * contact whatever the plan. STOP and START move what the contact has opted out of; they alone are kept while the account is suspended,
+ * and of a text to a number that no account has, such as `TWILIO_FROM`: for all who wrote to its sender from there.
  */
 export async function takeSms(ctx: Context, request: CallbackRequest): Promise<RawReply> {
   const form = await genuine(ctx, '/webhooks/twilio/sms', request);
-  const evenSuspended = optOutBy(form.Body ?? '') !== undefined;
-  const acting = await actingForNumber(ctx.app, numberOf(form.To), { actor, evenSuspended });
-  // A text to a number that no account has is not kept.
-  if (!acting || !form.MessageSid || !numberOf(form.From)) return noted;
-  await keptOnce(acting, (inside) => receiveText(inside, textOf(form)));
+  const [body, from, to] = [form.Body ?? '', numberOf(form.From), numberOf(form.To)];
+  const acting = await actingForNumber(ctx.app, to, { actor, evenSuspended: optOutBy(body) !== undefined });
+  if (!form.MessageSid || !from) return noted;
+  if (acting) await keptOnce(acting, (inside) => receiveText(inside, textOf(form)));
+  await tellOthers(ctx, { from, to, body }, acting?.caller.account.id);
   return noted;
 }
 
