@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import twilio from 'twilio';
 import { v4 } from 'uuid';
 import type { SimulatedSms } from '../../src/vendors/sms/simulated.js';
-import { type Account, dataOf, type Loose, server, type TestServer } from '../support/index.js';
+import { type Account, dataOf, type Loose, minute, server, type TestServer } from '../support/index.js';
 import { eventually } from '../support/live.js';
 import { mailsTo } from '../support/mail.js';
 
@@ -254,4 +254,27 @@ it('keeps that a carrier found a number opted out which is not the contact’s',
   (api.app.vendors.sms as SimulatedSms).simulator.will({ kind: 'refuse', status: 400, code: 21610 });
   dataOf(await texted(ann, { toNumber: phone }));
   expect(await atNumber(phone)).toEqual(refused);
+});
+
+it('takes what a carrier says of a number that is not the contact’s for that number alone, until START', async () => {
+  const [ann, bob] = [await contact({ phone: nextNumber() }), await contact({ phone: nextNumber() })];
+  (api.app.vendors.sms as SimulatedSms).simulator.will({ kind: 'refuse', status: 400, code: 21610 });
+  expect(dataOf(await texted(ann, { toNumber: bob.phone }))).toMatchObject({ status: 'failed', error: 'recipient_opted_out' });
+  expect([(await now(ann)).optedOutSms, (await now(bob)).optedOutSms]).toEqual([false, true]);
+  expect(await outcomeOf(texted(ann))).toBe(201);
+  await text(bob.phone, 'START');
+  expect((await now(bob)).optedOutSms).toBe(false);
+  expect(await atNumber(bob.phone)).toEqual([201, 201]);
+});
+
+it('says nothing of a number where it is the contact that opted out while a text there waited', async () => {
+  const [ann, bob] = [await contact({ phone: nextNumber() }), await contact({ phone: nextNumber() })];
+  (api.app.vendors.sms as SimulatedSms).simulator.will({ kind: 'refuse', status: 429, code: 20429 });
+  const { id } = dataOf(await texted(ann, { toNumber: bob.phone }));
+  await patch(ann, { optedOutSms: true });
+  api.clock.advance(minute);
+  await eventually(async () => dataOf(await acme.owner.get(`/messages/sms/${id}`)).status === 'failed');
+  api.clock.reset();
+  expect([await words(bob.phone), (await now(bob)).optedOutSms]).toEqual([[], false]);
+  expect(await outcomeOf(texted(bob))).toBe(201);
 });

@@ -138,7 +138,7 @@ async function survivorsOf(ctx: Context, ids: readonly string[]): Promise<Contac
 }
 
 /**
- * Keeps that somebody who writes from a number opts out of texts, or in again: for the number, and for all contacts who have it, deleted
+ * Keeps that somebody who writes from a number opts out of texts, or in again, or that a carrier says so of it: for the number, and for all contacts who have it, deleted
  * ones included. Opting in also counts for the contact that one of them was merged into, unless another number of theirs has opted out.
  */
 export async function optOutNumber(ctx: Context, phone: string, isOut: boolean): Promise<void> {
@@ -169,12 +169,6 @@ async function keepWord(ctx: Context, { kind, address, found }: Word, given: Opt
   const isOut = Object.values(given).includes(true);
   // Where a contact changes somebody may have said the contrary meanwhile.
   if (address && (isChanged || isOut !== ids.length < found.length)) keepFact(ctx, kind, address, isOut);
-}
-
-/** Keeps that a carrier takes no texts for a contact at a number, which may be another one than the contact's: it has opted out. */
-export async function optOutRecipient(ctx: Context, contactId: string, number: string): Promise<void> {
-  keepFact(ctx, 'opted_out_sms', number);
-  await optOut(ctx, [contactId], { optedOutSms: true });
 }
 
 type OptOuts = Partial<Pick<Contact, 'optedOutSms' | 'optedOutEmail'>>;

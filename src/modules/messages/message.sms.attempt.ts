@@ -1,7 +1,7 @@
 import type { Context } from '../../kernel/context/context.js';
 import { inOwnTransaction } from '../../kernel/operations/ownTransaction.js';
 import { type Sms, SmsRefused, SmsUnconfirmed } from '../../vendors/sms/sms.js';
-import { markLandline, optOutRecipient } from '../contacts/contact.optOut.js';
+import { markLandline, optOutNumber } from '../contacts/contact.optOut.js';
 import { beginToSend, type Outcome, type Sending, settle } from './message.due.js';
 import { sentByLine } from './message.line.js';
 import type { MessageRow } from './message.service.js';
@@ -43,8 +43,12 @@ export const attemptSms = (ctx: Context, taken: Sending): Promise<MessageRow | n
  * unknown.
  */
 async function sendAndSettle(ctx: Context, message: Sending, mayBeSent: boolean): Promise<MessageRow | null> {
-  const outcome = await attemptToSend(ctx, message, mayBeSent || message.error === 'unconfirmed');
+  const mayHaveGone = mayBeSent || message.error === 'unconfirmed';
+  const known = hindrance(ctx, message, mayHaveGone);
+  const outcome = known ?? (await attemptToSend(ctx, message, mayHaveGone));
   const settled = await settle(ctx, message, outcome);
+  // What we refuse ourselves says nothing new of the number: it may be the contact who opted out, with another one.
+  if (known) return settled;
   const refusal = outcome.kind === 'failed' ? outcome.error : outcome.kind === 'unconfirmed' ? outcome.refusal : undefined;
   if (refusal) await inOwnTransaction(ctx, (inside) => markRecipient(inside, settled ?? message, refusal));
   return settled;
@@ -56,12 +60,17 @@ function isSenderOurs({ app }: Context, { transport, ownsSender, fromNumber }: S
   return transport === 'vendor_line' || (ownsSender ?? (takesAnyNumber || fromNumber === from));
 }
 
-async function attemptToSend(ctx: Context, message: Sending, mayBeSent: boolean): Promise<Outcome> {
+/** What keeps a text from going, by what is known of its contact and its numbers; undefined where nothing does. */
+function hindrance(ctx: Context, message: Sending, mayBeSent: boolean): Outcome | undefined {
   if (message.isGone && !mayBeSent) return { kind: 'cancelled', error: 'contact_deleted' };
   const { toNumber: phone, doNotContact, optedOutSms, landline } = message;
   const refusal = isSenderOurs(ctx, message) ? smsRefusal({ phone, doNotContact, optedOutSms, landline }) : 'number_released';
   // What may have gone is not said to have failed, or to be taken back.
   if (refusal || message.isGone) return mayBeSent ? { kind: 'unconfirmed' } : { kind: 'failed', error: refusal! };
+  return undefined;
+}
+
+async function attemptToSend(ctx: Context, message: Sending, mayBeSent: boolean): Promise<Outcome> {
   if (message.transport === 'vendor_line') return sentByLine(ctx, message, mayBeSent);
   try {
     const { id } = await ctx.app.vendors.sms.send(smsOf(ctx, message));
@@ -89,9 +98,9 @@ function smsOf(ctx: Context, { id, fromNumber, toNumber, body, transport, metada
   return { from: at(fromNumber), to: at(toNumber), body, ...content, statusUrl: reportUrl(ctx, id) };
 }
 
-/** Keeps what a refusal says of the recipient for good. */
+/** Keeps what a refusal says for good of the number that a text went to, which may be another one than the contact's. */
 export async function markRecipient(ctx: Context, { contactId, toNumber }: Addressed, reason: string): Promise<void> {
-  if (reason === 'recipient_opted_out') await optOutRecipient(ctx, contactId, toNumber!);
+  if (reason === 'recipient_opted_out') await optOutNumber(ctx, toNumber!, true);
   if (reason === 'landline') await markLandline(ctx, contactId, toNumber!);
 }
 
