@@ -26,8 +26,9 @@ export const pauseAfter = (tries: number): number => pauses[Math.min(tries, 3)]!
 
 /**
  * A message that is to be sent, and what of its recipient decides whether it may go. It is read when it goes. `isPlanned`: the attempt
- * is one of the server's own plan, the first one or one that came due; else a client repeats its request in between. `ownsSender`:
- * whether the number that a text comes from is the workspace's; null where nobody has claimed it.
+ * is one of the server's own plan, the first one or one that came due; else a client repeats its request in between. `isByItself`:
+ * whether a sequence, a workflow or an automation sends it, and no person. `ownsSender`: whether the number that a text comes from is
+ * the workspace's; null where nobody has claimed it.
  */
 const sending = {
   ...messageRow.shape,
@@ -42,6 +43,7 @@ const sending = {
   landline: nullable(text),
   isPaused: flag,
   isPlanned: flag,
+  isByItself: flag,
   ownsSender: nullable(flag),
 };
 export type Sending = RowOf<typeof sending>;
@@ -49,6 +51,7 @@ export type Sending = RowOf<typeof sending>;
 /** What is to be sent, of rows of messages under the alias `t`, of which version they are, and whether the attempt is a planned one. */
 const sendingOf = (from: Sql, version: Sql, isPlanned: Sql) => sql`
     select ${messageRow.columns()}, t.line_id as "lineId", ${version} as xmin, ${isPlanned} as "isPlanned",
+      (t.enrollment_id is not null or t.causes is not null) as "isByItself",
       c.email, c.phone, c.deleted_at is not null as "isGone",
       ${isMailRefused} as "optedOutEmail", ${textRefusals(sql`t.to_number`)},
       (select n.account_id = t.account_id from phone_numbers n where n.number = t.from_number) as "ownsSender",

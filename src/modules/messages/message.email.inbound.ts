@@ -2,10 +2,10 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { Mailbox } from 'postal-mime';
 import { checkAddress, limitAddress } from '../../kernel/access/rateLimits.js';
 import { type AppError, badRequest, check, denied, found } from '../../kernel/base/errors.js';
-import type { Actor } from '../../kernel/base/principal.js';
+import type { Actor, Cause } from '../../kernel/base/principal.js';
 import { storable } from '../../kernel/base/unicode.js';
 import type { Context } from '../../kernel/context/context.js';
-import { text, uuid } from '../../kernel/database/kinds.js';
+import { json, nullable, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/changes.js';
@@ -159,6 +159,19 @@ async function idOfCopy(ctx: Context, providerId: string, contactId: string): Pr
   return `${storable(providerId.slice(0, left), left)}#${contactId}`;
 }
 
+const causesOf = statement({
+  name: 'causesOfMessage',
+  takes: { id: uuid },
+  row: { causes: nullable(json<Cause[]>()) },
+  text: ({ account, id }) => sql`select m.causes from messages m where m.account_id = ${account} and m.id = ${id}`,
+});
+
+/** As of the runs behind a mail of ours: what a machine answers to it is their doing, and may not start them again without end. */
+async function asOfRunsBehind(ctx: Context, id: string): Promise<Context> {
+  const [sent] = await ctx.rows(causesOf, { id });
+  return (sent?.causes ?? []).reduce((within, cause) => within.within(cause, actor), ctx);
+}
+
 async function receive(ctx: Context, id: string, { mail, isKept, ...brought }: Brought): Promise<true> {
   ctx.lockRows();
   const before = await ctx.forChange(messageRows, id);
@@ -184,7 +197,7 @@ async function receive(ctx: Context, id: string, { mail, isKept, ...brought }: B
     },
     metadata: { inReplyTo: id, ...(isAutomatic && { automatic: true }) },
   });
-  await emitMessage(ctx, 'created', message);
+  await emitMessage(isAutomatic ? await asOfRunsBehind(ctx, id) : ctx, 'created', message);
   if (isAutomatic || before.repliedAt) return true;
   const replied = ctx.update('Message', before, { repliedAt: ctx.now() });
   await emitMessage(ctx, 'updated', replied, changesBetween(before, replied, ['repliedAt']));

@@ -157,7 +157,7 @@ async function attemptToSend(ctx: Context, message: Sending): Promise<Outcome | 
 
 /** The mail of a message: the same Message-ID whenever it is sent again. */
 function mailOf(ctx: Context, message: Sending): Email {
-  const { id, email, subject, body, bodyHtml, tracked: isTracked } = message;
+  const { id, email, subject, body, bodyHtml, tracked: isTracked, isByItself } = message;
   const { publicUrl, inboundMail, leaseSeconds } = ctx.app.config;
   const place = tokenOf(ctx, 'reply', id);
   const replyTo = inboundMail && `${place}@${inboundMail.domain}`;
@@ -170,6 +170,8 @@ function mailOf(ctx: Context, message: Sending): Email {
     messageId,
     replyTo,
     within: leaseSeconds * partOfLease,
+    // RFC 3834: so that no machine answers it.
+    ...(isByItself && { headers: { 'Auto-Submitted': 'auto-generated' } }),
   };
   return isTracked ? tracked(ctx, id, mail) : mail;
 }

@@ -50,7 +50,7 @@ export function tracked(ctx: Context, message: string, mail: Email): Email {
     ...mail,
     text: `${mail.text}\n\nUnsubscribe: ${leave}`,
     html: withFooter(ledOverUs(ctx, message, mail.html ?? htmlOfText(mail.text)), footer),
-    headers: { 'List-Unsubscribe': `<${leave}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' },
+    headers: { ...mail.headers, 'List-Unsubscribe': `<${leave}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' },
   };
 }
 

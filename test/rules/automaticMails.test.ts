@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { answer, answered, inboundMail, mailing } from '../support/inboundMail.js';
+import { type Account, dataOf, type Loose, server, type TestServer } from '../support/index.js';
+import { eventually } from '../support/live.js';
+import { mailsTo } from '../support/mail.js';
+import { aStep, Sequences } from '../support/sequences.js';
+import { activeWorkflow, endedRuns } from '../support/workflows.js';
+
+let api: TestServer;
+let acme: Account;
+beforeAll(async () => {
+  api = await server({ config: { inboundMail } });
+  acme = await api.seed.account();
+});
+afterAll(() => api.close());
+
+const byItself = (mail: Loose) => mail.headers?.['Auto-Submitted'];
+const firstMailTo = (email: string): Promise<Loose> => eventually(async () => (await mailsTo(api, email))[0]);
+const write = (contactId: string) =>
+  acme.owner.post('/messages', { contactId, channel: 'email', direction: 'inbound', subject: 'Hi', body: 'Hello' });
+
+describe('a mail', () => {
+  it('of a sequence says that it was sent by itself, and one that a person sends does not', async () => {
+    const sequences = new Sequences(acme, await acme.key());
+    const [ofStep, ofMany, ofOne] = [await sequences.reader(), await sequences.reader(), await sequences.reader()];
+    await sequences.begin([aStep(0)], ofStep.id);
+    dataOf(await acme.owner.post('/email/send-bulk', { contactIds: [ofMany.id], subject: 'News', body: 'Hello' }));
+    dataOf(await acme.owner.post('/email/send', { contactId: ofOne.id, subject: 'Offer', body: 'Hello' }));
+    const mails = [await firstMailTo(ofStep.email), await firstMailTo(ofMany.email), await firstMailTo(ofOne.email)];
+    expect(mails.map(byItself)).toEqual(['auto-generated', undefined, undefined]);
+    expect(mails[0]!.headers['List-Unsubscribe']).toBeDefined();
+  });
+});
+
+describe('a workflow that mails whoever writes', () => {
+  it('mails a machine once, and a person each time', async () => {
+    const { id, email } = await acme.contact({ email: 'machine@example.com' });
+    const workflow = await activeWorkflow(acme, {
+      trigger: { event: 'message.received', conditions: { contactId: id } },
+      actions: [{ type: 'send_email', config: { subject: 'We have it', body: 'Thank you' } }],
+    });
+    dataOf(await write(id));
+    const mail = await firstMailTo(email);
+    expect(byItself(mail)).toBe('auto-generated');
+    const { brought, thread } = mailing(api, acme);
+    const ofMachine = answer({ to: mail.replyTo, more: ['Auto-Submitted: auto-replied'] }, 'Ticket 1');
+    expect(answered(await brought(ofMachine))).toEqual({ taken: true });
+    const outcomes = async (n: number) => (await endedRuns(acme, workflow, n)).map(({ status, error }) => error ?? status).sort();
+    expect(await outcomes(2)).toEqual(['loop', 'success']);
+    expect((await thread(id)).map(({ direction }) => direction)).toEqual(['inbound', 'outbound', 'inbound']);
+    expect(answered(await brought(answer({ to: mail.replyTo })))).toEqual({ taken: true });
+    expect(await outcomes(3)).toEqual(['loop', 'success', 'success']);
+    await eventually(async () => (await mailsTo(api, email)).length === 2);
+    dataOf(await acme.owner.del(`/workflows/${workflow.id}`));
+  });
+});
