@@ -78,6 +78,27 @@ describe('a run ends', () => {
   });
 });
 
+describe('a run goes on', () => {
+  it('when a mail comes back from an address that its contact no longer has, in whatever case it is written', async () => {
+    const [moved, gone, same, kept] = await Promise.all([1, 2, 3, 4].map(() => sequences.reader()));
+    const id = await sequences.make([aStep(0), aStep(1)]);
+    const runs = await sequences.enroll(id, moved!.id, gone!.id, same!.id);
+    await Promise.all(runs.map((run) => sequences.sent(run, 1)));
+    const right = `right.${moved!.email}`;
+    dataOf(await key.patch(`/contacts/${moved!.id}`, { email: right }));
+    dataOf(await key.post('/contacts/merge', { primaryId: kept!.id, secondaryId: gone!.id }));
+    dataOf(await key.patch(`/contacts/${same!.id}`, { email: same!.email.toUpperCase() }));
+    for (const { email } of [moved!, gone!, same!]) {
+      const [mail] = await mailsTo(api, email);
+      expect((await mailing(api, acme).brought(bounce(mail!.messageId, '5.1.1'))).status).toBe(200);
+    }
+    expect((await Promise.all(runs.map((run) => sequences.run(run)))).map(({ status }) => status)).toEqual(['active', 'active', 'failed']);
+    expect(await sequences.mails(runs[0]!)).toMatchObject([{ status: 'failed', error: 'bounced' }]);
+    api.clock.advance(day);
+    await eventually(async () => (await mailsTo(api, right)).length === 1);
+  });
+});
+
 describe('a run ends as well', () => {
   it('when a mail comes back that had failed before by our own account, where its sequence says so', async () => {
     const { id: contact, email } = await sequences.reader();

@@ -1,5 +1,5 @@
 import type { Context } from '../../kernel/context/context.js';
-import { flag, uuid } from '../../kernel/database/kinds.js';
+import { flag, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { DomainEvent } from '../../kernel/events/changes.js';
@@ -37,12 +37,25 @@ export async function onMessageReceived(ctx: Context, { record }: DomainEvent): 
 /** What a message fails with when no mail can reach the address. */
 const bounces = ['bounced', 'refused'];
 
-/** A mail of a step that cannot be delivered ends the enrollments of its contact whose sequences say so. */
+const hasAddress = statement({
+  name: 'contactWithAddress',
+  takes: { contact: uuid, email: text },
+  row: { id: uuid },
+  text: ({ account, contact, email }) => sql`
+    select c.id from contacts c where c.account_id = ${account} and c.id = ${contact} and c.email_lower = lower(${email} collate "und-x-icu")`,
+});
+
+/**
+ * A mail of a step that cannot be delivered ends the enrollments of its contact whose sequences say so; not one that comes back from an
+ * address which the contact no longer has: what is left of them goes elsewhere.
+ */
 export async function onMessageUpdated(ctx: Context, { record, changes }: DomainEvent): Promise<void> {
-  const { contactId, enrollmentId, error } = record as MessageRow;
+  const { contactId, enrollmentId, error, toEmail } = record as MessageRow;
   // One that had failed by our own account may have arrived at its server all the same, and comes back.
   const hasFailed = changes?.status?.to === 'failed' || changes?.bouncedAt !== undefined;
   if (!enrollmentId || !hasFailed || !bounces.includes(error ?? '')) return;
+  // One that is refused was for the address that the contact has: it was looked up when the mail was to go.
+  if (error === 'bounced' && toEmail && (await ctx.rows(hasAddress, { contact: contactId, email: toEmail })).length === 0) return;
   await endEnrollmentsOf(ctx, `bounced/${contactId}`);
 }
 
