@@ -1,11 +1,12 @@
 import type { Context } from '../../kernel/context/context.js';
-import { instant, listOf, nullable, text, uuid } from '../../kernel/database/kinds.js';
+import { instant, integer, listOf, nullable, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { DomainEvent } from '../../kernel/events/changes.js';
 import { batched } from '../../kernel/operations/loader.js';
 import { relinks } from '../../kernel/operations/relink.js';
 import { mergedInto } from '../contacts/contact.followMerge.js';
+import type { ContactRow } from '../contacts/contact.service.js';
 import { cancelOfContact } from './message.cancel.js';
 import { emitMessage } from './message.service.js';
 import { bytesOfMessage, messageTable } from './message.table.js';
@@ -19,33 +20,52 @@ const followContact = relinks(
   'contactId',
 );
 
-/** Contract DELETE /contacts/{id}: what waits to be sent is cancelled. Merged: the messages are those of the contact that is kept. */
-export async function onContactDeleted(ctx: Context, event: DomainEvent): Promise<void> {
-  const kept = mergedInto(event);
-  if (kept) await followContact(ctx, event.record.id, kept);
-  else await cancelOfContact(ctx, event.record.id, 'contact_deleted');
-}
-
 const readdressing = statement({
   name: 'readdressQueuedTexts',
-  takes: { contacts: listOf(uuid), before: listOf(text), after: listOf(text), now: instant },
+  takes: { contacts: listOf(uuid), before: listOf(text), after: listOf(text), attempts: listOf(integer), now: instant },
   row: { ...messageTable.shape, was: nullable(text) },
   changes: true,
-  text: ({ account, contacts, before, after, now }) => sql`
+  text: ({ account, contacts, before, after, attempts, now }) => sql`
     update messages t set to_number = nullif(n.after, ''), updated_at = ${now}
-    from unnest(${contacts}, ${before}, ${after}) n(contact, before, after)
+    from unnest(${contacts}, ${before}, ${after}, ${attempts}) n(contact, before, after, attempts)
     where t.account_id = ${account} and t.contact_id = n.contact and t.channel = 'sms' and t.direction = 'outbound'
-      and t.status = 'queued' and t.to_number is not distinct from nullif(n.before, '')
+      and t.status = 'queued' and t.to_number is not distinct from nullif(n.before, '') and t.attempt >= n.attempts
     returning ${messageTable.columns}, nullif(n.before, '') as was`,
 });
 
-/** Contacts whose number was changed at one moment, as `contact/before/after`, each empty where there is none: one statement. */
+/**
+ * Contacts whose number was changed at one moment, as `contact/before/after/attempts`, the numbers empty where there is none: one
+ * statement. Of their texts those that were tried so often.
+ */
 const readdressed = batched<void>(async (ctx, keys) => {
-  const [contacts, before, after] = [0, 1, 2].map((nth) => keys.map((key) => key.split('/')[nth]!));
-  const messages = await ctx.rows(readdressing, { contacts: contacts!, before: before!, after: after!, now: ctx.now() });
+  const [contacts, before, after, attempts] = [0, 1, 2, 3].map((nth) => keys.map((key) => key.split('/')[nth]!));
+  const given = { contacts: contacts!, before: before!, after: after!, attempts: attempts!.map(Number) };
+  const messages = await ctx.rows(readdressing, { ...given, now: ctx.now() });
   for (const { was, ...message } of messages) await emitMessage(ctx, 'updated', message, { toNumber: { from: was, to: message.toNumber } });
   return keys.map(() => undefined);
 });
+
+const phoneOf = statement({
+  name: 'phoneOfWhoIsKept',
+  takes: { id: uuid },
+  row: { phone: text },
+  planned: true,
+  text: ({ account, id }) => sql`select c.phone from contacts c where c.account_id = ${account} and c.id = ${id} and c.phone is not null`,
+});
+
+/**
+ * Contract DELETE /contacts/{id}: what waits to be sent is cancelled. Merged: the messages are those of the contact that is kept, and
+ * what waits goes to the number of that one, where it has one of its own.
+ */
+export async function onContactDeleted(ctx: Context, event: DomainEvent): Promise<void> {
+  const [contact, kept] = [event.record as ContactRow, mergedInto(event)];
+  if (!kept) return cancelOfContact(ctx, contact.id, 'contact_deleted');
+  const [own] = await ctx.rows(phoneOf, { id: kept });
+  // While they are the other one's: a text of the kept contact that names this number was meant for it. One that was not tried yet is
+  // about to be sent by its request.
+  if (own && own.phone !== contact.phone) await readdressed(ctx, `${contact.id}/${contact.phone ?? ''}/${own.phone}/1`);
+  await followContact(ctx, contact.id, kept);
+}
 
 const withoutNumber = statement({
   name: 'queuedTextsWithoutNumber',
@@ -67,5 +87,5 @@ export async function onContactUpdated(ctx: Context, { record, changes }: Domain
   const { from, to } = changes.phone;
   // Somebody gets a first number far more often than one again.
   if (!from && (await ctx.rows(withoutNumber, { contact: record.id })).length === 0) return;
-  await readdressed(ctx, `${record.id}/${from ?? ''}/${to ?? ''}`);
+  await readdressed(ctx, `${record.id}/${from ?? ''}/${to ?? ''}/0`);
 }
