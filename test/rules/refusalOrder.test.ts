@@ -1,5 +1,14 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { type Account, expectNothingWritten, expectRefusal, type KeyClient, server, type TestServer } from '../support/index.js';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  type Account,
+  dataOf,
+  expectNothingWritten,
+  expectRefusal,
+  type KeyClient,
+  type Loose,
+  server,
+  type TestServer,
+} from '../support/index.js';
 
 let api: TestServer;
 let acme: Account;
@@ -59,4 +68,50 @@ it('an unknown method on a known path is 404, and a method is not changed by a h
   expect([reply.status, reply.body.data.id]).toEqual([200, id]);
   const head = await acme.owner.raw({ method: 'HEAD', path: `/api/v1/contacts/${id}` });
   expect([head.status, head.text]).toEqual([200, '']);
+});
+
+describe('a text message', () => {
+  const numbers: [string, (own: string, theirs: string) => Loose][] = [
+    ['fromkPhoneNumberId', () => ({ fromkPhoneNumberId: nobody })],
+    ['smsProviderId', () => ({ smsProviderId: nobody })],
+    ['fromNumber', (_own, theirs) => ({ fromNumber: theirs })],
+    ['fromNumber', (own, theirs) => ({ fromkPhoneNumberId: own, fromNumber: theirs })],
+  ];
+
+  it('of a number that is not ours is 400 before 402, and before what its contact says', async () => {
+    const [other, trial] = [await api.seed.account(), await api.seed.account({ plan: 'trial' })];
+    const free: Loose[] = dataOf(await other.owner.get('/settings/numbers/available'));
+    const claim = async (by: Account, at: number) => dataOf(await by.owner.post('/settings/numbers', { number: free.at(at)!.number }));
+    const [theirs, own] = [await claim(other, -1), await claim(trial, -2)];
+    const { id: contactId } = await trial.contact({ phone: '+14155550177', optedOutSms: true });
+    const send = (fields: Loose) => trial.owner.post('/messages/sms/send', { contactId, body: 'Hello', ...fields });
+    await expectNothingWritten(api, async () => {
+      for (const [field, named] of numbers) expectRefusal(await send(named(own.id, theirs.number)), 400, field);
+      expect((await send({ fromkPhoneNumberId: own.id })).body.code).toBe('recipient_opted_out');
+    });
+    await api.app.database.prisma.account.update({ where: { id: trial.id }, data: { trialEndsAt: new Date(0) } });
+    api.clock.advance(0);
+    await expectNothingWritten(api, async () => {
+      for (const [field, named] of numbers) expectRefusal(await send(named(own.id, theirs.number)), 400, field);
+      expectRefusal(await send({ fromkPhoneNumberId: own.id }), 402);
+      expectRefusal(await send({ fromkPhoneNumberId: own.id, contactId: nobody }), 400, 'contactId');
+    });
+  });
+});
+
+it('who may not send mail yet does not learn what would have been valid', async () => {
+  const strict = await server({ config: { requireVerifiedEmail: true } });
+  const account = await strict.seed.account();
+  const { id: contactId } = await account.contact();
+  const past = { contactId, subject: 'Hi', body: 'Hello', scheduledAt: '2020-01-01T00:00:00.000Z' };
+  const requests: [string, Loose][] = [
+    ['/email/send', past],
+    ['/email/send-bulk', { contactIds: [], subject: 'Hi', body: 'Hello' }],
+    ['/emails/templates/test-send', { templateId: nobody, toEmail: 'ada@example.com' }],
+    [`/emails/sequences/${nobody}/enroll`, { contactIds: [contactId] }],
+  ];
+  await expectNothingWritten(strict, async () => {
+    for (const [path, body] of requests) expectRefusal(await account.owner.post(path, body), 403);
+  });
+  await strict.close();
 });

@@ -22,9 +22,9 @@ const muchWaiting = 8_000_000;
  */
 export async function sendEmails(ctx: Context, input: SendEmailsInput): Promise<SendSummary> {
   const { subject, body, bodyHtml } = input;
+  await checkMayMail(ctx);
   checkMayFill(ctx, { subject, body, bodyHtml });
   check(input.contactIds.length > 0, () => invalidField('contactIds', 'too_few', 'must name at least one contact'));
-  await checkMayMail(ctx);
   checkTrial(ctx);
   const contacts = await Promise.all(input.contactIds.map((id) => contactLoader(ctx).load(id)));
   const refusing = await contactsRefusingMail(ctx, input.contactIds);

@@ -51,8 +51,8 @@ export async function sendEmail(ctx: Context, input: SendEmailInput): Promise<Me
 /** Keeps a mail to a contact, as what its request is known by. */
 async function keepFirst(ctx: Context, input: SendEmailInput, effect: RequestEffect): Promise<MessageRow> {
   const { contactId, subject, body, bodyHtml = null } = input;
-  const scheduledAt = whenToGo(ctx, input.scheduledAt);
   await checkMayMail(ctx);
+  const scheduledAt = whenToGo(ctx, input.scheduledAt);
   return inOwnTransaction(ctx, async (inside) => {
     await releaseKey(inside, effect);
     // In one statement.

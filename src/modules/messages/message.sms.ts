@@ -10,7 +10,7 @@ import { isE164, toE164 } from '../../kernel/model/checks.js';
 import { stayOpen } from '../../kernel/operations/idempotency.js';
 import { withRetries } from '../../kernel/operations/ownTransaction.js';
 import { recipientOfText } from '../contacts/contact.optOut.js';
-import { type ContactRow, getContact, requireContact } from '../contacts/contact.service.js';
+import { getContact, requireContact } from '../contacts/contact.service.js';
 import { isClaimed, type NumberRow, numbersOf } from '../numbers/number.service.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { lineOfCaller } from '../vendorLine/vendorLine.service.js';
@@ -130,14 +130,10 @@ function namedBy({ fromNumber, fromkPhoneNumberId, smsProviderId }: SendSmsInput
 }
 
 /**
- * The number that a message comes from: the one that is named, else the first of the workspace, else the server's. The server's is used
- * only while no workspace has claimed it: answers would reach that workspace. On a vendor line it is the caller's own line.
+ * The number that a message is said to come from; undefined where none is named. Throws 400 for one that the workspace may not write
+ * from. The server's is used only while no workspace has claimed it: answers would reach that workspace.
  */
-async function senderOf(ctx: Context, input: SendSmsInput, ours: readonly NumberRow[]): Promise<Sender> {
-  if (isOfLine(input)) {
-    const { lineId, phoneNumber } = await lineOfCaller(ctx);
-    return { provider: 'vendor_line', fromNumber: phoneNumber, lineId };
-  }
+async function senderNamed(ctx: Context, input: SendSmsInput, ours: readonly NumberRow[]): Promise<string | undefined> {
   const { fromNumber } = input;
   for (const name of ['fromkPhoneNumberId', 'smsProviderId'] as const) {
     const isKnown = !input[name] || ours.some(({ id }) => id === input[name]);
@@ -145,29 +141,55 @@ async function senderOf(ctx: Context, input: SendSmsInput, ours: readonly Number
   }
   const named = namedBy(input, ours);
   const { from, takesAnyNumber } = ctx.app.vendors.sms;
-  const isFree = async (number: string | undefined) => number !== undefined && !(await isClaimed(ctx, number));
-  const mayName = named || !fromNumber || ((fromNumber === from || takesAnyNumber) && (await isFree(fromNumber)));
+  const mayName = named || !fromNumber || ((fromNumber === from || takesAnyNumber) && (await isFree(ctx, fromNumber)));
   check(mayName, () => invalidField('fromNumber', 'not_found', 'is no number of this account'));
-  const number = named?.number ?? fromNumber ?? ours[0]?.number ?? ((await isFree(from)) ? from : undefined);
+  return named?.number ?? fromNumber ?? undefined;
+}
+
+const isFree = async (ctx: Context, number: string) => !(await isClaimed(ctx, number));
+
+interface Numbers {
+  /** The one that is named, if any. */
+  named: string | undefined;
+  /** Those of the workspace. */
+  ours: readonly NumberRow[];
+}
+
+/**
+ * The number that a message comes from: the one that is named, else the first of the workspace, else the server's. On a vendor line it
+ * is the caller's own line. Throws 422 where there is none.
+ */
+async function senderOf(ctx: Context, input: SendSmsInput, { named, ours }: Numbers): Promise<Sender> {
+  if (isOfLine(input)) {
+    const { lineId, phoneNumber } = await lineOfCaller(ctx);
+    return { provider: 'vendor_line', fromNumber: phoneNumber, lineId };
+  }
+  const { from } = ctx.app.vendors.sms;
+  const number = named ?? ours[0]?.number ?? (from !== undefined && (await isFree(ctx, from)) ? from : undefined);
   check(number, () => unprocessable('fromNumber', 'required', 'is required: the workspace has no number of its own'));
   return { provider: 'twilio', fromNumber: number };
 }
 
-/** Whom a message goes to, and at which number. Throws 400 for nobody, then 402, then 422 for who must not be written to. */
-async function recipient(ctx: Context, input: SendSmsInput): Promise<{ contact: ContactRow; to: string }> {
-  const numberOf = (given: string) => toE164(given, ctx.caller.account.defaultCountry) ?? given;
+const numberIn = (ctx: Context, given: string) => toE164(given, ctx.caller.account.defaultCountry) ?? given;
+
+/** Whom a message goes to, and what of them decides whether it may go. Throws 400 for nobody. */
+async function recipient(ctx: Context, input: SendSmsInput) {
   const [contact, known] = await Promise.all([
     getContact(ctx, input.contactId).catch(() => {
       throw invalidField('contactId', 'not_found', 'names no contact of this account');
     }),
-    recipientOfText(ctx, input.contactId, input.toNumber ? numberOf(input.toNumber) : null),
+    recipientOfText(ctx, input.contactId, input.toNumber ? numberIn(ctx, input.toNumber) : null),
   ]);
-  checkTrial(ctx);
-  const refusal = smsRefusal(known!);
+  return { contact, known: known! };
+}
+
+/** The number that a message goes to. Throws 422 for who must not be written to. */
+function numberOf(ctx: Context, known: Parameters<typeof smsRefusal>[0]): string {
+  const refusal = smsRefusal(known);
   check(!refusal, () => refusals[refusal!]!());
-  const { phone } = known!;
+  const { phone } = known;
   // What is kept in this form was brought into it when it was given, and that takes a while.
-  return { contact, to: isE164(phone) ? phone : numberOf(phone!) };
+  return isE164(phone) ? phone : numberIn(ctx, phone!);
 }
 
 /**
@@ -189,8 +211,12 @@ export async function sendSms(ctx: Context, input: SendSmsInput): Promise<Messag
 function keepFirst(ctx: Context, input: SendSmsInput, effect: RequestEffect): Promise<MessageRow> {
   return withRetries(async () => {
     // In one statement.
-    const [{ contact, to }, ours] = await Promise.all([recipient(ctx, input), isOfLine(input) ? [] : numbersOf(ctx)]);
-    const sender = await senderOf(ctx, input, ours);
+    const [{ contact, known }, ours] = await Promise.all([recipient(ctx, input), isOfLine(input) ? [] : numbersOf(ctx)]);
+    // What is wrong with the request comes before what the plan and the contact say: 400, 402, 422.
+    const named = isOfLine(input) ? undefined : await senderNamed(ctx, input, ours);
+    checkTrial(ctx);
+    const to = numberOf(ctx, known);
+    const sender = await senderOf(ctx, input, { named, ours });
     return keep(ctx, { ...input, contactId: contact.id }, { ...sender, toNumber: to, effect });
   });
 }

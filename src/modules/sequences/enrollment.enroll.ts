@@ -64,10 +64,10 @@ function reasonToSkip(contact: Candidate | undefined): EnrollDetail['reason'] {
  * while it is inactive.
  */
 export async function enroll(ctx: Context, id: string, { contactIds }: EnrollInput): Promise<EnrollResult> {
+  await checkMayMail(ctx);
   // Who enrolls into one sequence comes one after the other, each seeing whom the others enrolled.
   ctx.lockRows();
   const sequence = await sequenceForChange(ctx, id);
-  await checkMayMail(ctx);
   checkTrial(ctx);
   check(sequence.isActive, () => unprocessable('id', 'not_allowed', 'names an inactive sequence: make it active first'));
   const ids = [...new Set(contactIds.map((given) => String(given).toLowerCase()))].filter(isUuid);

@@ -27,10 +27,10 @@ const example = (ctx: Context): MergeValues => ({
 
 /** Contract POST /emails/templates/test-send: one mail with the values of an example. 400 where there is no such template; 402 where the trial is over; 502 where the mail server refuses. */
 export async function testSend(ctx: Context, input: TestSendInput): Promise<TestSend> {
+  await checkMayMail(ctx);
   const { templateId, toEmail } = input;
   const template = await findTemplate(ctx, templateId);
   if (!template) throw invalidField('templateId', 'not_found', 'names no template of this account');
-  await checkMayMail(ctx);
   checkTrial(ctx);
   const spent = await countMail(ctx, 'test', toEmail);
   if (spent.refused) throw limited(spent);
