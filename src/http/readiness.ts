@@ -5,7 +5,8 @@ const kept = 1000;
 const patience = 2000;
 
 /**
- * Whether the server can do its work: it is not stopping, and its database answers, has the schema of this version and takes writes.
+ * Whether the server can do its work: it is not stopping, and its database answers and has the schema of this version. Where that takes
+ * no writes for a while, what only reads is still answered.
  * Looked up at most once a second, however often it is asked.
  */
 export function readiness(app: App): () => Promise<boolean> {
@@ -26,9 +27,5 @@ async function answers({ database }: App): Promise<boolean> {
   const late = new Promise<false>((resolve) => {
     timer = setTimeout(() => resolve(false), patience);
   });
-  const looking = Promise.all([database.isCurrent(), database.takesWrites()]).then(
-    (looked) => looked.every(Boolean),
-    () => false,
-  );
-  return Promise.race([looking, late]).finally(() => clearTimeout(timer));
+  return Promise.race([database.isCurrent().catch(() => false), late]).finally(() => clearTimeout(timer));
 }

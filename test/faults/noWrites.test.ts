@@ -19,9 +19,8 @@ const linesOf = (code: string): Loose[] => api.logs.map((line) => JSON.parse(lin
 const ready = async () => (await api.anybody().raw({ path: '/readyz' })).status;
 
 describe('a database that is read-only', () => {
-  it('makes writes 503 and the server not ready, answers reads, and is written again once it may be', async () => {
+  it('makes writes 503, answers reads, and is written again once it may be', async () => {
     await whileReadOnly(api, async () => {
-      await eventually(async () => (await ready()) === 503);
       // Connections of before may still end under a request.
       await eventually(async () => {
         await key.post('/tags', { name: 'Perhaps' });
@@ -37,8 +36,8 @@ describe('a database that is read-only', () => {
         replies.map(() => [503, '1', 'unavailable']),
       );
       expect((await key.get('/contacts')).body.data).toEqual([]);
+      expect(await ready()).toBe(200);
     });
-    await eventually(async () => (await ready()) === 200);
     await eventually(async () => (await key.post('/contacts', { lastName: 'Now' }, { 'idempotency-key': 'not-now-1' })).status !== 503);
     expect((await key.get('/contacts')).body.data).toHaveLength(1);
   });

@@ -30,8 +30,9 @@ async function keyFor(...scopes: string[]): Promise<KeyClient> {
   return key;
 }
 
-const beyond = ['{{contact.customFields.ssn}}', '{{ leadScore }}', 'Hi {{firstName}} of {{contact.company}}'];
-const shown = 'Dear {{contact.firstName}} {{lastName}} ({{email}}, {{contact.phone}}) of {{workspace.name}}, yours {{user.name}}';
+const beyond = ['{{contact.customFields.ssn}}', '{{ leadScore }}', 'Hi {{firstName}}, {{contact.jobTitle}}'];
+const shown =
+  'Dear {{contact.firstName}} {{lastName}} ({{email}}, {{contact.phone}}) of {{contact.company}} at {{workspace.name}}, yours {{user.name}}';
 
 describe('mails to many by a key that must not read contacts', () => {
   const mail = (more: Loose = {}) => ({ contactIds, subject: 'News', body: 'Hello', ...more });

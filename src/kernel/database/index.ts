@@ -2,7 +2,7 @@ import type { PGlite } from '@electric-sql/pglite';
 import type { SqlMigrationAwareDriverAdapterFactory } from '@prisma/driver-adapter-utils';
 import { PrismaClient } from '../../generated/prisma/client.js';
 import { migrationNames } from './engine.js';
-import { hasMigrations, isMigrated, migrate, takesWrites } from './migrate.js';
+import { hasMigrations, isMigrated, migrate } from './migrate.js';
 import { forPlanned, openPool } from './pool.js';
 import { migratePostgres, postgresAdapter, postgresStore } from './postgres.js';
 import type { Log, Store } from './store.js';
@@ -37,8 +37,6 @@ export interface Database {
   warm(): Promise<void>;
   /** Whether it answers with all migrations of this version; throws when it does not answer. */
   isCurrent(): Promise<boolean>;
-  /** Whether it takes writes; throws when it does not answer. */
-  takesWrites(): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -85,7 +83,6 @@ function assemble(
     text: counted(store.text),
     planned: counted(store.planned),
     isCurrent: () => hasMigrations(store.execute, migrations),
-    takesWrites: () => takesWrites(store.execute),
     close: async () => {
       await prisma.$disconnect();
       await store.close();

@@ -18,11 +18,6 @@ export async function hasMigrations(query: Query, names: readonly string[]): Pro
   return (rows as { n: number }[])[0]!.n === names.length;
 }
 
-/** Whether new transactions may write: not on a standby, nor where the database was made read-only. */
-export async function takesWrites(query: Query): Promise<boolean> {
-  const { rows } = await query(`select current_setting('transaction_read_only') = 'off' as "takesWrites"`);
-  return (rows as { takesWrites: boolean }[])[0]!.takesWrites;
-}
 /** So many migrations are told by their names. */
 const mostNamed = 20;
 
