@@ -53,7 +53,7 @@ it('deletes fewer at once where the database ends the statement that would take 
       generate_series(1, 1200) where d.id = $1::uuid`,
     [one],
   );
-  const old = async () => (await execute("select from webhook_deliveries where created_at < now() - interval '400 days'")).rows.length;
+  const old = async () => (await execute("select id from webhook_deliveries where created_at < now() - interval '400 days'")).rows.length;
   expect(await old()).toBe(1201);
   await execute(
     `create function too_many() returns trigger language plpgsql as $$ begin

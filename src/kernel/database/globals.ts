@@ -32,6 +32,8 @@ export const crossAccountIndexes = [
   // what the vendor says of the end of a call is taken for the account that it is live in, or in whose log it is
   'live_calls_provider_id_idx',
   'calls_by_provider_id',
+  // an opt-out at a number of nobody's is that of every account which wrote from there
+  'messages_by_numbers',
   // login starts from the person
   'memberships_user_id_idx',
   // the relay takes the events of all accounts in the order in which they were written

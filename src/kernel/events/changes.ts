@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type GraphQLField, type GraphQLObjectType, type GraphQLSchema, getNamedType, isObjectType } from 'graphql';
+import { type GraphQLObjectType, type GraphQLSchema, getNamedType } from 'graphql';
 import { Printed } from '../base/jsonText.js';
 import type { Principal } from '../base/principal.js';
 import { shortened } from '../base/unicode.js';
@@ -133,25 +133,23 @@ function entityOf(context: EventContext, { name, record, changes }: DomainEvent)
   return { entityType: type.toLowerCase(), entityId: record.id, changes: asShown };
 }
 
-/** A value of a field as the record shows it: an exact decimal is a number there, also in a part such as a line of an invoice. */
-function valueShown(field: GraphQLField<unknown, unknown> | undefined, value: unknown): unknown {
-  if (value === null || !field) return value;
-  const type = getNamedType(field.type);
-  if (type === Decimal) return Decimal.serialize(value);
-  if (typeof value !== 'object' || !isObjectType(type)) return value;
-  return Array.isArray(value) ? value.map((part) => partShown(type, part)) : partShown(type, value);
+/** Changes in which the amounts of a list's members, compared exactly, are numbers as the record shows them. */
+export function amountsShown(changes: Changes, list: string, amounts: readonly string[]): Changes {
+  const change = changes[list];
+  if (!change) return changes;
+  const shown = (members: unknown) =>
+    (members as Record<string, unknown>[]).map((member) => ({
+      ...member,
+      ...Object.fromEntries(amounts.map((name) => [name, member[name] === null ? null : Number(member[name])])),
+    }));
+  return { ...changes, [list]: { from: shown(change.from), to: shown(change.to) } };
 }
 
-function partShown(type: GraphQLObjectType, part: unknown): unknown {
-  if (typeof part !== 'object' || part === null) return part;
-  const fields = type.getFields();
-  return Object.fromEntries(Object.entries(part).map(([name, value]) => [name, valueShown(fields[name], value)]));
-}
-
-/** Changes as the record shows its fields. */
+/** Changes as the record shows its fields: an exact decimal is a number there. */
 function changesShown(type: GraphQLObjectType, changes: Changes): Changes {
   const fields = type.getFields();
-  const asShown = (name: string, value: unknown) => valueShown(fields[name], value);
+  const asShown = (name: string, value: unknown) =>
+    value !== null && fields[name] && getNamedType(fields[name].type) === Decimal ? Decimal.serialize(value) : value;
   return Object.fromEntries(
     Object.entries(changes).map(([name, { from, to }]) => [name, { from: asShown(name, from), to: asShown(name, to) }]),
   );

@@ -1,3 +1,4 @@
+import { v4 } from 'uuid';
 import { dayMs } from '../../kernel/base/durations.js';
 import { check, denied, found, unauthenticated } from '../../kernel/base/errors.js';
 import type { AccountInfo, Context, NodeSource } from '../../kernel/context/context.js';
@@ -129,7 +130,9 @@ export const callingUser = async (ctx: Context) => found(await ctx.global.user.f
 
 /** The person with an address; made where nobody has it yet, without a password until they register, accept or reset. */
 export async function personWith(inside: Context, email: string) {
-  await inside.global.user.createMany({ data: [{ email }], skipDuplicates: true });
+  // Of version 4: an id by time would tell others since when the address is known.
+  const id = v4({ random: inside.app.clock.bytes(16) });
+  await inside.global.user.createMany({ data: [{ id, email }], skipDuplicates: true });
   return found(await findUser(inside, email), 'User');
 }
 

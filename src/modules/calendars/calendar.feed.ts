@@ -60,10 +60,10 @@ async function calendarAt(ctx: Context, token: string): Promise<{ acting: Contex
   const [place, signature] = [bytes.subarray(0, placeBytes), bytes.subarray(placeBytes)];
   if (!isOneOf(signaturesOf(ctx, place), signature)) return undefined;
   const hex = place.toString('hex');
-  const [accountId, id] = [idInHex(hex, 0), idInHex(hex, 1)];
+  const id = idInHex(hex, 1);
   // By calendar: programs of many people and workspaces ask from the addresses of one service.
   await limitAddress(ctx.app.limiter, `feed:${id}`, ctx.request.ip);
-  const acting = await actingForAccount(ctx.app, accountId, { actor: reader });
+  const acting = await actingForAccount(ctx.app, idInHex(hex, 0), { actor: reader });
   const calendar = acting && (await findCalendar(acting, id));
   return calendar && calendar.feedVersion === place.readUInt32BE(32) ? { acting, calendar } : undefined;
 }

@@ -1,4 +1,5 @@
 import { plainAmount } from '../../kernel/base/money.js';
+import { amountsShown, type Changes, changesBetween } from '../../kernel/events/changes.js';
 import { lastPosition } from './deal.board.js';
 import type { WholeDeal } from './deal.columns.js';
 import type { DealProduct, UpdateDealInput } from './deal.model.js';
@@ -48,8 +49,10 @@ export function likelihoodAfter(before: WholeDeal, { probability }: UpdateDealIn
 /** What a deal takes on in another stage besides: its place behind the others. */
 export const entering = (now: Date) => ({ stageEnteredAt: now, position: lastPosition(now) });
 
+const lineAmounts = ['quantity', 'unitPrice', 'discount', 'tax', 'sortOrder'];
+
 /** A deal as changes are looked for in it: the amounts of its lines in the same words, however they were written. */
-export const comparable = (deal: WholeDeal) => ({
+const comparable = (deal: WholeDeal) => ({
   ...deal,
   products: deal.products.map(({ quantity, unitPrice, discount, tax, sortOrder, ...line }) => ({
     ...line,
@@ -57,3 +60,7 @@ export const comparable = (deal: WholeDeal) => ({
     ...{ discount: plainAmount(discount), tax: plainAmount(tax) },
   })),
 });
+
+/** What an edit changes of a deal, in the fields of the record. */
+export const changesOf = (before: WholeDeal, after: WholeDeal, fields: readonly string[]): Changes =>
+  amountsShown(changesBetween(comparable(before), comparable(after), fields), 'products', lineAmounts);

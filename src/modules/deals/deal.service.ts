@@ -17,7 +17,7 @@ import { type DealRow, dealRow, type WholeDeal, wholeDeals } from './deal.column
 import { emitDeal } from './deal.events.js';
 import { type CreateDealInput, DealFields, type DealList, type UpdateDealInput } from './deal.model.js';
 import { insertLines, linesOf } from './deal.products.js';
-import { closingAfter, comparable, entering, likelihood, likelihoodAfter, statusIn, worth, worthAfter } from './deal.rules.js';
+import { changesOf, closingAfter, entering, likelihood, likelihoodAfter, statusIn, worth, worthAfter } from './deal.rules.js';
 import { checkLostReason, checkOfPipeline, checkStage, findStage, holdStage, rulesOf, type StageRules } from './deal.stage.js';
 import { dealTable } from './deal.table.js';
 
@@ -108,7 +108,7 @@ export async function changeDeal(ctx: Context, before: WholeDeal, input: UpdateD
   const entered = await destination(ctx, before, input, rules);
   const { products: lines, ...given } = defined(await valuesOf(ctx, before, input, { own, entered, afterField }));
   const after = { ...before, ...given, products: lines ?? before.products };
-  const changes = changesBetween(comparable(before), comparable(after), fieldNames);
+  const changes = changesOf(before, after, fieldNames);
   if (Object.keys(changes).length === 0) return keepValueSource(ctx, before, after);
   await checkClosing(ctx, after, changes, entered);
   if (changes.products) {

@@ -6,7 +6,7 @@ import { type Context, validId } from '../../kernel/context/context.js';
 import { day, listOf, type RowOf, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { type Change, type Changes, changesBetween } from '../../kernel/events/changes.js';
+import { amountsShown, type Change, type Changes, changesBetween } from '../../kernel/events/changes.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { selectsOfNodes } from '../../kernel/model/connection.js';
 import { changedReferences } from '../../kernel/operations/references.js';
@@ -109,7 +109,8 @@ const comparable = (invoice: InvoiceRow) => ({
   })),
 });
 
-const changesOf = (before: InvoiceRow, after: InvoiceRow): Changes => changesBetween(comparable(before), comparable(after), tracked);
+const changesOf = (before: InvoiceRow, after: InvoiceRow): Changes =>
+  amountsShown(changesBetween(comparable(before), comparable(after), tracked), 'items', ['quantity', 'unitPrice']);
 
 /** What else a change of an invoice was. */
 const specificEventsOf = ({ sentAt }: InvoiceRow, before: InvoiceRow, { status, amountPaid }: Changes): Change['also'] => ({
