@@ -25,6 +25,13 @@ const group = (fields: object) =>
     bye,
   );
 
+/** So many agents whose numbers begin alike, one after the other: logins at the same moment wait for each other, and not for ever. */
+async function someAgents(count: number, prefix: string, presence?: string) {
+  const made: Awaited<ReturnType<typeof anAgent>>[] = [];
+  for (let n = 0; n < count; n++) made.push(await anAgent(acme, `${prefix}${String(n).padStart(2, '0')}`, presence));
+  return made;
+}
+
 describe('who of a group is rung', () => {
   it('rings by weight with the randomness of the server, and passes over who is off', async () => {
     const off = await anAgent(acme, '+14155550163', 'off');
@@ -35,7 +42,7 @@ describe('who of a group is rung', () => {
   });
 
   it('finds those who take calls among many who do not, however small their share', async () => {
-    const off = await Promise.all(Array.from({ length: 60 }, (_, n) => anAgent(acme, `+141555503${String(n).padStart(2, '0')}`, 'off')));
+    const off = await someAgents(60, '+141555503', 'off');
     const members = [...off.map(({ userId }) => ({ userId, weight: 1.5 })), member(0, 10)];
     const { id, phoneNumber } = await answering(group({ mode: 'weighted', members }));
     for (let n = 0; n < 5; n++) expect(dials(await call(phoneNumber))).toEqual([[agents[0]!.phone]]);
@@ -56,7 +63,7 @@ describe('who of a group is rung', () => {
   });
 
   it('rings at most ten at once', async () => {
-    const many = await Promise.all(Array.from({ length: 12 }, (_, n) => anAgent(acme, `+141555502${String(n).padStart(2, '0')}`)));
+    const many = await someAgents(12, '+141555502');
     const { phoneNumber } = await answering(group({ mode: 'simultaneous', members: many.map(({ userId }) => ({ userId })) }));
     expect(dials(await call(phoneNumber)).map((rung) => rung.length)).toEqual([10, 2]);
   });

@@ -84,7 +84,7 @@ describe('what one socket may do', () => {
     // It counts by the second, and a busy machine may take several for the first of them.
     for (let round = 0; round < 5 && !socket.closed; round++) {
       for (let n = 0; n < 60; n++) socket.ws.send(large);
-      await eventually(() => socket.closed || socket.ws.bufferedAmount === 0);
+      await eventually(() => socket.closed || socket.ws.bufferedAmount === 0, 60_000);
     }
     expect((await socket.end()).code).toBe(4429);
   });
