@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { removals, whileHeldUp } from '../support/heldUp.js';
+import { removals, untilWaiting, waitingIn, whileHeldUp, whileLocked } from '../support/heldUp.js';
 import {
   type Account,
   dataOf,
@@ -41,6 +41,23 @@ onPostgres(describe)('what two do at once', () => {
     const replies = await Promise.all(Array.from({ length: 40 }, (_, n) => small.owner.post('/contacts', { firstName: `D${n}` })));
     expect(replies.filter(({ status }) => status === 201)).toHaveLength(10);
     expect(replies.filter(({ status }) => status === 402)).toHaveLength(30);
+  });
+});
+
+onPostgres(describe)('the same new tags in another case, named by two at once', () => {
+  it('have the second wait for the first, and neither for each other', async () => {
+    const others = `insert into tags (account_id, id, name, created_at, updated_at)
+      select '${acme.id}', gen_random_uuid(), name, now(), now() from unnest(array['wait', 'hold']) name`;
+    const create = (...tags: string[]) => acme.owner.post('/contacts', { firstName: 'Ada', tags });
+    const both = () => Promise.all([create('VIP', 'Wait', 'alpha'), create('vip', 'Hold', 'Alpha')]);
+    const replies = await whileLocked(api, others, both, async (look) => {
+      await untilWaiting(2)(look);
+      const statements = await waitingIn(look);
+      const pids = new Set(statements.map(({ pid }) => pid));
+      // The other one waits for what is held here.
+      expect(statements.filter((one) => one.others.some((pid) => pids.has(pid)))).toHaveLength(1);
+    });
+    expect(statusesOf(replies)).toEqual([201, 201]);
   });
 });
 

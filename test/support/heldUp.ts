@@ -61,3 +61,37 @@ export async function whileHeldUp(
     await execute(`drop trigger test_held_up on ${table}; drop function test_held_up()`);
   }
 }
+
+/** A connection beside the one that holds something: within a transaction a look at who waits answers what the first one saw. */
+type Look = pg.Client;
+
+/**
+ * Holds something by a connection of its own, begins something, and lets go once `meanwhile` is over; what it did to hold it is taken back
+ * (PostgreSQL only).
+ */
+export async function whileLocked<T>(
+  api: TestServer,
+  holding: string,
+  begin: () => Promise<T>,
+  meanwhile: (look: Look) => Promise<unknown>,
+): Promise<T> {
+  const [holder, look] = [new pg.Client(api.place.databaseUrl), new pg.Client(api.place.databaseUrl)];
+  await Promise.all([holder.connect(), look.connect()]);
+  try {
+    await holder.query('begin');
+    await holder.query(holding);
+    const begun = begin();
+    await meanwhile(look);
+    await holder.query('rollback');
+    return await begun;
+  } finally {
+    await Promise.all([holder.end(), look.end()]);
+  }
+}
+
+/** The statements that wait for a lock: of which process of the database, since when, and for which others. */
+export const waitingIn = async (look: Look): Promise<{ pid: number; since: Date; others: number[] }[]> =>
+  (await look.query(waiting.replace('select', 'select pid, query_start as since, pg_blocking_pids(pid) as others'))).rows;
+
+/** Until so many statements wait for a lock. */
+export const untilWaiting = (count: number) => (look: Look) => eventually(async () => (await waitingIn(look)).length >= count);

@@ -175,8 +175,8 @@ export const tagsByNames = batched<TagRow[]>(async (ctx, keys) => {
   );
   const missing = new Map([...names].reverse().map((name) => [name.toLowerCase(), { name }]));
   for (const name of known.keys()) missing.delete(name);
-  // Sorted, so that two writers of the same new names wait for each other in one order.
-  const data = [...missing.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  // Sorted, so that two writers of the same new names wait for each other in one order: by what is unique, which is the name in any case.
+  const data = [...missing].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, tag]) => tag);
   if (data.length > 0) {
     checkTrial(ctx);
     const own = await ctx.db.tag.createManyAndReturn({ data, skipDuplicates: true });
