@@ -42,17 +42,19 @@ const read = statement({
 
 /** POST /conversations/{contactId}/read: all that the contact wrote has been read, its head with it. */
 export async function markConversationRead(ctx: Context, contactId: string): Promise<ConversationRow> {
-  const before = await getConversation(ctx, contactId);
+  const contact = validId(contactId, 'Conversation');
+  const messages = await ctx.rows(unread, { contact });
+  // Read once they are held: who marks them at the same moment is waited for.
+  const before = await getConversation(ctx, contact);
+  if (messages.length === 0) return before;
   const now = ctx.now();
   const readAt = { from: null, to: now.toISOString() };
-  const messages = await ctx.rows(unread, { contact: before.contactId });
-  if (messages.length === 0) return before;
   await changeAll(ctx, {
     find: async () => messages,
     change: (ids) => ctx.rows(read, { ids, now }),
     tell: (message) => emitMessage(ctx, 'updated', message, { readAt }),
   });
-  const after = await getConversation(ctx, contactId);
+  const after = await getConversation(ctx, contact);
   await emitConversation(ctx, after, { unreadCount: { from: before.unreadCount, to: after.unreadCount } });
   return after;
 }
@@ -70,11 +72,12 @@ const close = statement({
 
 /** POST /conversations/{contactId}/close: nobody waits any more, until the next message. */
 export async function closeConversation(ctx: Context, contactId: string): Promise<ConversationRow> {
-  const before = await getConversation(ctx, validId(contactId, 'Conversation'));
+  const contact = validId(contactId, 'Conversation');
   const now = ctx.now();
-  const closed = await ctx.rows(close, { contact: before.contactId, now });
-  if (closed.length === 0) return before;
-  const after = await getConversation(ctx, contactId);
+  const closed = await ctx.rows(close, { contact, now });
+  // Read after that: who closes it at the same moment is waited for. One that is hidden is none, and stays as it was.
+  const after = await getConversation(ctx, contact);
+  if (closed.length === 0) return after;
   await emitConversation(ctx, after, { closedAt: { from: null, to: now.toISOString() } });
   return after;
 }
