@@ -85,6 +85,13 @@ describe('a person who has left every account', () => {
     expect(dataOf(await register(email)).user).toMatchObject({ id: userId, email, firstName: 'Mem' });
   });
 
+  it('comes back once where they register several times at once', async () => {
+    const { userId, email } = await acme.member();
+    dataOf(await acme.owner.del(`/users/${userId}`));
+    const replies = await Promise.all(Array.from({ length: 4 }, () => register(email)));
+    expect(replies.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400]);
+  });
+
   it('is called as they say now, and keeps what they do not say', async () => {
     const { userId, email } = await acme.member();
     dataOf(await acme.owner.del(`/users/${userId}`));

@@ -37,11 +37,13 @@ export async function register(ctx: Context, input: RegisterInput): Promise<Auth
   return entered;
 }
 
+const isInNoAccount = async (ctx: Context, userId: string) =>
+  (await ctx.global.membership.count({ where: { userId, status: 'active' } })) === 0;
+
 /** The hash to go on with: of the new password, or the person's own where they prove it and are in no account any more. */
 async function passwordFor(ctx: Context, person: Person | null, password: string): Promise<string> {
   if (!person?.passwordHash) return hashChosen(ctx, password);
-  const places = await ctx.global.membership.count({ where: { userId: person.id, status: 'active' } });
-  check(places === 0 && (await isPasswordOf(ctx, person.email, person, password)), registered);
+  check((await isInNoAccount(ctx, person.id)) && (await isPasswordOf(ctx, person.email, person, password)), registered);
   return person.passwordHash;
 }
 
@@ -55,6 +57,8 @@ async function claim(inside: Context, { email, firstName, lastName }: RegisterIn
   const data = { ...names, passwordHash };
   const claimed = await inside.global.user.updateMany({ where: { id, passwordHash: before?.passwordHash ?? null }, data });
   check(claimed.count === 1, registered);
+  // Their hash stays the same, so that it does not tell that they came back at this very moment: who waited for the person looks again.
+  check(!before?.passwordHash || (await isInNoAccount(inside, id)), registered);
   await endPasswordTokens(inside, id);
   return found(await findUser(inside, email), 'User');
 }
