@@ -103,13 +103,14 @@ async function goOn(ctx: Context, { known }: RequestEffect): Promise<MessageRow 
   return message && isOpen(message) ? attempt(ctx, message.id) : message;
 }
 
-async function attempt(ctx: Context, id: string): Promise<MessageRow> {
+/** @param isOwn whether this very request has kept it: it is answered as it is where somebody else, as who works on what is due, has it by now */
+async function attempt(ctx: Context, id: string, { isOwn = false } = {}): Promise<MessageRow> {
   const [taken] = await ctx.rows(take, { id, seconds: ctx.app.config.leaseSeconds });
   const settled = taken && (await attemptSms(ctx, taken));
   if (settled) return settled;
   const message = await getMessage(ctx, id);
   // One that was taken back meanwhile says so.
-  check(taken || !isOpen(message), inProgress);
+  check(taken || isOwn || !isOpen(message), inProgress);
   return message;
 }
 
@@ -203,7 +204,7 @@ export async function sendSms(ctx: Context, input: SendSmsInput): Promise<Messag
   const { idempotencyKey: key } = input;
   const effect = key ? {} : await effectOf(ctx, 'sms', input);
   const known = await (key ? again(ctx, input, key) : goOn(ctx, effect));
-  const message = known ?? (await attempt(ctx, (await keepFirst(ctx, input, effect)).id));
+  const message = known ?? (await attempt(ctx, (await keepFirst(ctx, input, effect)).id, { isOwn: true }));
   if (isOpen(message)) stayOpen(ctx);
   return message;
 }
