@@ -97,6 +97,9 @@ export const isRetryable = (error: unknown): boolean => prismaCode(error) === 'P
 /** Whether a unique index refused a value. */
 export const isTaken = (error: unknown): boolean => prismaCode(error) === 'P2002' || sqlStateOf(error) === '23505';
 
+/** Whether the database ended a statement that waited too long for a lock: nothing of it is there. */
+export const waitedTooLong = (error: unknown): boolean => sqlStateOf(error) === '55P03';
+
 /** Whether the database ended a statement that took longer than it may. */
 export const wasTimedOut = (error: unknown): boolean => sqlStateOf(error) === '57014';
 

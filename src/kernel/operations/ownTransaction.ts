@@ -1,6 +1,7 @@
 import { AppError } from '../base/errors.js';
+import { pause } from '../base/eventLoop.js';
 import type { Context } from '../context/context.js';
-import { fromDatabase, isRetryable, isTaken, mayRetry, wasRefused } from '../database/errors.js';
+import { fromDatabase, isRetryable, isTaken, mayRetry, waitedTooLong, wasRefused } from '../database/errors.js';
 import { StaleReads, type UnitKind } from '../writes/unitOfWork.js';
 
 /**
@@ -25,6 +26,31 @@ export async function withRetries<T>(
   }
 }
 
+/**
+ * Milliseconds after which a unit of work that waits for a lock is begun for the last time, which then waits for two seconds more: who
+ * calls back waits for an answer for fifteen.
+ */
+const patienceMs = 8000;
+const pauseMs = 50;
+
+/**
+ * Does again what waited for a lock in vain, for about ten seconds from now on: for what a vendor tells once, which nobody would bring
+ * again because a large merge held its contact. `isFirst`: whether it is done for the first time.
+ */
+export function patience(): <T>(work: (isFirst: boolean) => Promise<T>) => Promise<T> {
+  const end = performance.now() + patienceMs;
+  return async (work) => {
+    for (let isFirst = true; ; isFirst = false) {
+      try {
+        return await work(isFirst);
+      } catch (error) {
+        if (!waitedTooLong(error instanceof StaleReads ? error.cause : error) || performance.now() > end) throw error;
+        await pause(pauseMs);
+      }
+    }
+  };
+}
+
 /** A unit of work of its own, for a detached operation: all or nothing, and tried again as a whole operation is. */
 export const inOwnTransaction = <T>(
   ctx: Context,
@@ -32,9 +58,22 @@ export const inOwnTransaction = <T>(
   kind: Pick<UnitKind, 'mayWait'> = {},
 ): Promise<T> => withRetries((isOptimistic) => ctx.transaction(work, { ...kind, isOptimistic }));
 
-/** Runs a unit of work of its own for what may be brought more than once: undefined where a unique index says that it is kept already. */
+/** Begins a unit of work of its own, again and again while it waits for a lock in vain. */
+function begunPatiently<T>(begin: (isOptimistic: boolean) => Promise<T>): Promise<T> {
+  const patiently = patience();
+  return withRetries((isOptimistic) => patiently((isFirst) => begin(isOptimistic && isFirst)));
+}
+
+/** As `inOwnTransaction`, for what a vendor tells once: it waits for whoever holds what it needs, up to about ten seconds. */
+export const whenTold = <T>(ctx: Context, work: (inside: Context) => Promise<T>): Promise<T> =>
+  begunPatiently((isOptimistic) => ctx.transaction(work, { isOptimistic }));
+
+/**
+ * Runs a unit of work of its own for what may be brought more than once: undefined where a unique index says that it is kept already. It
+ * waits as `whenTold` does.
+ */
 export const keptOnce = <T>(ctx: Context, work: (inside: Context) => Promise<T>): Promise<T | undefined> =>
-  withRetries((isOptimistic) =>
+  begunPatiently((isOptimistic) =>
     ctx.transaction(work, { isOptimistic }).catch((error: unknown) => {
       if (!isTaken(error)) throw error;
       return undefined;

@@ -8,7 +8,7 @@ import { changesBetween } from '../../kernel/events/changes.js';
 import { isE164, isUuid } from '../../kernel/model/checks.js';
 import type { CallbackRequest } from '../../kernel/module/module.js';
 import type { RawReply } from '../../kernel/module/routes.js';
-import { inOwnTransaction, keptOnce } from '../../kernel/operations/ownTransaction.js';
+import { keptOnce, whenTold } from '../../kernel/operations/ownTransaction.js';
 import { refusalOf } from '../../vendors/sms/sms.js';
 import { actingForAccount, actingForNumber } from '../auth/auth.acting.js';
 import { optOutNumber } from '../contacts/contact.optOut.js';
@@ -149,7 +149,7 @@ export async function takeReport(ctx: Context, request: CallbackRequest): Promis
   const [message] = acting ? await acting.rows(reported, { id }) : [];
   if (!acting || !message) return noted;
   const error = status === 'failed' ? refusalOf(Number(form.ErrorCode)) : null;
-  await inOwnTransaction(acting, (inside) => advance(inside, id, { status, error, providerId: form.MessageSid ?? null }));
+  await whenTold(acting, (inside) => advance(inside, id, { status, error, providerId: form.MessageSid ?? null }));
   return noted;
 }
 

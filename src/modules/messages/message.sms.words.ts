@@ -3,7 +3,7 @@ import type { Context } from '../../kernel/context/context.js';
 import { sql } from '../../kernel/database/sql.js';
 import { slot } from '../../kernel/database/statement.js';
 import { isE164 } from '../../kernel/model/checks.js';
-import { inOwnTransaction } from '../../kernel/operations/ownTransaction.js';
+import { whenTold } from '../../kernel/operations/ownTransaction.js';
 import { accountAt, actingAt } from '../auth/auth.acting.js';
 import { optOutNumber } from '../contacts/contact.optOut.js';
 
@@ -68,7 +68,7 @@ export async function tellOthers(ctx: Context, { from, to, body }: Text, owner: 
   for (let found = await next(beforeFirst); found; found = await next(found.acting.caller.account.id)) {
     const { acting } = found;
     if (acting.caller.account.id === owner) continue;
-    await inOwnTransaction(acting, (inside) => optOutNumber(inside, from, isOut)).catch((error: unknown) => faults.push(error));
+    await whenTold(acting, (inside) => optOutNumber(inside, from, isOut)).catch((error: unknown) => faults.push(error));
   }
   if (faults.length > 0) throw faults[0];
 }

@@ -5,7 +5,7 @@ import type { Context } from '../../kernel/context/context.js';
 import type { CallbackRequest } from '../../kernel/module/module.js';
 import { htmlPage } from '../../kernel/module/page.js';
 import type { RawReply } from '../../kernel/module/routes.js';
-import { inOwnTransaction } from '../../kernel/operations/ownTransaction.js';
+import { inOwnTransaction, whenTold } from '../../kernel/operations/ownTransaction.js';
 import type { Email } from '../../vendors/email/email.js';
 import { htmlOfText } from './message.html.js';
 import { mark, optOutReader } from './message.marks.js';
@@ -96,6 +96,6 @@ export async function askToUnsubscribe(ctx: Context, request: CallbackRequest): 
 /** POST /e/unsubscribe/{token}: the recipient has opted out of e-mail. Mail programs call it by themselves (RFC 8058). */
 export async function unsubscribe(ctx: Context, request: CallbackRequest): Promise<RawReply> {
   const { acting, id } = await opened(ctx, 'unsubscribe', request);
-  await inOwnTransaction(acting, (inside) => optOutReader(inside, id));
+  await whenTold(acting, (inside) => optOutReader(inside, id));
   return htmlPage('Unsubscribed', 'You get no more mails.');
 }
