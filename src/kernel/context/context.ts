@@ -14,7 +14,7 @@ import type { AppOf, RequestInfo } from './app.js';
 import { EventRecorder } from './eventRecorder.js';
 import { idIsFree } from './freeIds.js';
 import type { JobOptions } from './jobQueue.js';
-import { lockByName, sharedLock } from './nameLocks.js';
+import { lockByName, shareByName } from './nameLocks.js';
 import { Reader } from './reader.js';
 import type * as registry from './registry.js';
 import { type Given, loaderToChange, type Params, readToChange, type ToChange, validId } from './rows.js';
@@ -140,9 +140,9 @@ export class Context {
     this.#changing.isOptimistic = false;
   }
 
-  /** Shares the account's lock of this name from the next write to the end; who changes what it stands for takes it alone. */
-  shareName(name: string): void {
-    this.#changing.lock(name, sharedLock(this.caller.account.id, name), 'shared');
+  /** Shares the account's lock of this name, from here to the end; who changes what it stands for takes it alone. */
+  async shareName(name: string): Promise<void> {
+    await this.rows(shareByName, { name });
   }
 
   /** Takes the account's lock of this name alone, from here to the end: who takes or shares the same one waits. */

@@ -15,4 +15,13 @@ export const lockByName = statement({
 });
 
 /** Shares a lock of the account, as a part of a statement. */
-export const sharedLock = (account: string, name: string): Sql => sql`pg_advisory_xact_lock_shared(${lockKey(account, name)})`;
+export const sharedLock = (account: Sql | string, name: Sql | string): Sql => sql`pg_advisory_xact_lock_shared(${lockKey(account, name)})`;
+
+/** Shares a lock of the account. */
+export const shareByName = statement({
+  name: 'shareByName',
+  takes: { name: text },
+  row: { locked: text },
+  locks: true,
+  text: ({ account, name }) => sql`select ${sharedLock(account, name)}::text as locked`,
+});

@@ -104,8 +104,6 @@ export async function checkCustomFields(
   if (given === undefined) return () => undefined;
   const values = { ...given } as Record<string, unknown>;
   const all = await definitionsToWrite(ctx, entityType);
-  // A deletion of a definition takes this lock alone: what it counts is all that was written by its leave.
-  if (all.length > 0) ctx.shareName(definitionsLock);
   const { emptied, details, missing } = judged(ctx, all, values, before);
   if (details.length > 0) throw invalid(details);
   for (const { fieldKey } of emptied) if (Object.hasOwn(values, fieldKey)) values[fieldKey] = null;
@@ -134,7 +132,7 @@ function judged(ctx: Context, all: readonly Definition[], values: Values, before
   return { emptied, details, missing };
 }
 
-/** What `checkCustomFields` would refuse of values that a record is to be changed to later: nothing is held for it. */
+/** What `checkCustomFields` would refuse of values that a record is to be changed to later. */
 export async function customFieldFaults(ctx: Context, entityType: CustomField['entityType'], values: Values): Promise<Detail[]> {
   const { details, missing } = judged(ctx, await definitionsToWrite(ctx, entityType), values, {});
   return missing ? [...details, missing] : details;
@@ -153,7 +151,10 @@ const definitionsOf = statement({
     from custom_fields t where t.account_id = ${account} and t.entity_type = any(${entityTypes}) order by t.sort_order, t.id`,
 });
 
-/** The definitions that records of a type are written by. */
+/**
+ * The definitions that records of a type are written by. A unit of work shares them with all who write values, from when it reads or
+ * writes to its end: who changes or deletes one has the lock alone, and what that counts is all that was written by its leave.
+ */
 export async function definitionsToWrite(ctx: Context, entityType: CustomField['entityType']): Promise<readonly Definition[]> {
   const { account } = ctx.caller;
   const found = await recall(ctx, `custom fields of ${entityType}`, {
@@ -162,6 +163,13 @@ export async function definitionsToWrite(ctx: Context, entityType: CustomField['
     read: async () => {
       const all = await customFieldsLoader(ctx).load(entityType);
       return { version: versionOf(all), all };
+    },
+    held: {
+      hold: async () => {
+        await ctx.shareName(definitionsLock);
+        customFieldsLoader(ctx).clear(entityType);
+      },
+      still: (version) => sql`select 1 where custom_fields_are(${account.id}::uuid, ${entityType}::text, ${version}::text)`,
     },
   });
   return found!.all;

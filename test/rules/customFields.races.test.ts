@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { type HeldUp, whileHeldUp } from '../support/heldUp.js';
+import { type Account, dataOf, expectRefusal, type Loose, onPostgres, type Reply, server, type TestServer } from '../support/index.js';
+
+let api: TestServer;
+let acme: Account;
+beforeAll(async () => {
+  api = await server();
+});
+afterAll(() => api.close());
+beforeEach(async () => {
+  acme = await api.seed.account();
+});
+
+const becomesNumber: HeldUp = { table: 'custom_fields', columns: 'field_type', rows: "new.field_type = 'number'" };
+
+const field = async (): Promise<Loose> =>
+  dataOf(await acme.owner.post('/custom-fields', { entityType: 'contact', fieldKey: 'size', label: 'Size', fieldType: 'text' }));
+
+const create = (customFields: object) => acme.owner.post('/contacts', { firstName: 'Ada', customFields });
+
+/** Writes a value while the type of its field becomes a number, which nothing keeps from it. */
+async function whileRetyped(id: string, write: () => Promise<Reply>): Promise<Reply> {
+  const retype = () => acme.owner.patch(`/custom-fields/${id}`, { fieldType: 'number' });
+  const { replies } = await whileHeldUp(api, becomesNumber, retype, write);
+  expect(replies[0]!.status).toBe(200);
+  return replies[1]!;
+}
+
+onPostgres(describe)('a value that waits for a change of its definition goes by what that has become', () => {
+  it('of a contact that is made, where the definitions were read before', async () => {
+    const { id } = await field();
+    dataOf(await create({ other: 1 }));
+    expectRefusal(await whileRetyped(id, () => create({ size: 'XL' })), 400, 'customFields.size');
+    expect(dataOf(await create({ size: 42 })).customFields).toEqual({ size: 42 });
+  });
+
+  it('of a contact that is made, where they are read for it', async () => {
+    const { id } = await field();
+    api.app.recalled.clear();
+    expectRefusal(await whileRetyped(id, () => create({ size: 'XL' })), 400, 'customFields.size');
+  });
+
+  it('of a contact that is changed together with its tags', async () => {
+    const { id } = await field();
+    const contact = dataOf(await create({ other: 1 }));
+    const patch = () => acme.owner.patch(`/contacts/${contact.id}`, { customFields: { size: 'XL' }, tags: ['large'] });
+    expectRefusal(await whileRetyped(id, patch), 400, 'customFields.size');
+    expect(dataOf(await acme.owner.get(`/contacts/${contact.id}`))).toMatchObject({ customFields: { other: 1 }, tags: [] });
+  });
+
+  it('of many contacts that are changed at once', async () => {
+    const { id } = await field();
+    const contacts = [dataOf(await create({ other: 1 })), dataOf(await create({ other: 1 }))];
+    const ids = contacts.map((contact) => contact.id);
+    await whileRetyped(id, () => acme.owner.post('/bulk/contacts/edit', { ids, changes: { customFields: { size: 'XL' } } }));
+    for (const one of ids) expect(dataOf(await acme.owner.get(`/contacts/${one}`)).customFields).toEqual({ other: 1 });
+  });
+});
