@@ -44,6 +44,23 @@ onPostgres(describe)('what two do at once', () => {
   });
 });
 
+onPostgres(describe)('contacts that are made by twenty at once, a hundred below the limit of a plan', () => {
+  it('are no more than it allows', async () => {
+    const trial = await api.seed.account({ plan: 'trial' });
+    const { prisma } = api.app.database;
+    const own = { accountId: trial.id, createdAt: api.clock.now(), updatedAt: api.clock.now() };
+    await prisma.contact.createMany({ data: Array.from({ length: 890 }, (_, n) => ({ ...own, id: api.clock.id(), firstName: `C${n}` })) });
+    const twenty = Array.from({ length: 20 }, (_, n) => `c${n}: createContact(input: { firstName: "D${n}" }) { id }`);
+    const create = () => trial.owner.gql(`mutation { ${twenty.join(' ')} }`);
+    const all = () => Promise.all(Array.from({ length: 12 }, create));
+    // Nobody has written before others have counted.
+    await whileLocked(api, 'lock table contacts in share row exclusive mode', all, untilWaiting(1));
+    const total = await prisma.contact.count({ where: { accountId: trial.id } });
+    expect(total).toBeLessThanOrEqual(1000);
+    expect(total).toBeGreaterThanOrEqual(990);
+  });
+});
+
 onPostgres(describe)('the same new tags in another case, named by two at once', () => {
   it('have the second wait for the first, and neither for each other', async () => {
     const others = `insert into tags (account_id, id, name, created_at, updated_at)

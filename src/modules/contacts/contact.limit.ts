@@ -5,6 +5,7 @@ import { planLimit } from '../plans/plan.limits.js';
 export const contactsOfPlan = planLimit({
   kind: 'contacts',
   total: (account) => keptTotal(account, 'contacts'),
+  isKept: true,
   most: { trial: 1000, standard: 10_000, premium: 100_000, enterprise: Number.POSITIVE_INFINITY },
 });
 

@@ -1,6 +1,7 @@
 import { type AppError, paymentRequired } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { perContext } from '../../kernel/context/perContext.js';
+import { isPessimistic } from '../../kernel/context/rows.js';
 import { integer } from '../../kernel/database/kinds.js';
 import { joinSql, rawSql, type Sql, sql } from '../../kernel/database/sql.js';
 import { type Statement, statement } from '../../kernel/database/statement.js';
@@ -30,6 +31,8 @@ export interface PlanLimit {
   kind: keyof Limited;
   /** How many of them an account has. */
   total(account: Sql): Sql;
+  /** Whether the total of this kind is kept (`keptTotal`), so that a write can look at it. */
+  isKept?: boolean;
   /** How many each plan allows. */
   most: Readonly<Record<keyof typeof Plan, number>>;
   /** What refuses more of them; 402 by default. */
@@ -91,24 +94,49 @@ export function checkTrial(ctx: Context): void {
 }
 
 /** What a unit of work has counted, and what it was granted after that: rows that wait to be written are not counted yet. */
-const countedIn = perContext(() => new Map<DeclaredLimit, { n: Promise<number>; granted: number }>());
+interface Usage {
+  n: Promise<number>;
+  granted: number;
+  /** Whether the write makes sure that there is room: nothing is held before it. */
+  isChecked: boolean;
+}
 
-/** So close to the limit of a plan those who make something come one after the other, so that none of them goes over it. */
-const near = 100;
+const countedIn = perContext(() => new Map<DeclaredLimit, Usage>());
 
-async function countUp(ctx: Context, { kind, count }: DeclaredLimit, most: number): Promise<number> {
-  const [before] = await ctx.rows(count);
-  if (before!.n <= most - near) return before!.n;
+/** More than can be under way in all processes between their counts and their writes: as long as more are left, nobody waits for anybody. */
+const underWay = 1000;
+
+/** Closer to the limit those who make something come one after the other, in their writes or from here on, so that none goes over it. */
+async function countUp(ctx: Context, limit: DeclaredLimit, most: number, usage: Usage): Promise<number> {
+  const [before] = await ctx.rows(limit.count);
+  if (before!.n < most - underWay) return before!.n;
+  usage.isChecked = (limit.isKept ?? false) && !isPessimistic(ctx);
+  return usage.isChecked ? before!.n : countAlone(ctx, limit);
+}
+
+async function countAlone(ctx: Context, { kind, count }: DeclaredLimit): Promise<number> {
   await ctx.lockName(`plan ${kind}`);
   const [now] = await ctx.rows(count);
   return now!.n;
 }
 
-function usageIn(ctx: Context, limit: DeclaredLimit, most: number) {
+function usageIn(ctx: Context, limit: DeclaredLimit, most: number): Usage {
   const limits = countedIn(ctx);
-  const known = limits.get(limit) ?? { n: countUp(ctx, limit, most), granted: 0 };
-  limits.set(limit, known);
-  return known;
+  const known = limits.get(limit);
+  // What is written has been checked, and is counted from now on: the next one is not checked any more.
+  const isOver = known?.isChecked && known.granted > 0 && ctx.unit?.isOpen;
+  if (known && !isOver) return known;
+  const usage: Usage = { n: Promise.resolve(0), granted: 0, isChecked: false };
+  usage.n = isOver ? countAlone(ctx, limit) : countUp(ctx, limit, most, usage);
+  limits.set(limit, usage);
+  return usage;
+}
+
+/** Has the next write find room for all that was granted, in its turn: else the operation is tried again, and counts under the lock. */
+function requireRoom(ctx: Context, { kind }: DeclaredLimit, most: number): void {
+  const room = sql`select 1 where plan_has_room(${ctx.caller.account.id}::uuid, ${kind}::text, ${most}::int)`;
+  // One unit in a statement: the check of each does not see what the others insert by it.
+  ctx.requireRow(`plan ${kind}`, room, 'exclusive');
 }
 
 /** Throws the refusal of a limit, 402 by default, when the account may have no more of its kind. */
@@ -120,4 +148,5 @@ export async function checkPlan(ctx: Context, limit: DeclaredLimit, more = 1): P
   const n = await usage.n;
   if (n + usage.granted + more > most) throw (limit.refusal ?? paymentRequired)(`The plan allows ${most} ${limit.kind}`);
   usage.granted += more;
+  if (usage.isChecked) requireRoom(ctx, limit, most - usage.granted);
 }
