@@ -64,8 +64,8 @@ export class JobQueue implements Jobs {
     if (!this.works) return;
     for (const name of queuesOf(app.registry)) this.#workers.push(new Worker(app, queueWork(this.#boss, this.base.database, name)));
     if (!sweeps) return;
-    // Its own until the next one is due: the sweeps together may take longer than a job usually does, and two at once would meet.
-    const options = { singletonKey: 'all', singletonSeconds: sweepSeconds, expireInSeconds: sweepSeconds };
+    // The sweeps together may take longer than a job usually does, and what one leaves the next one takes.
+    const options = { singletonKey: 'all', singletonSeconds: sweepSeconds, expireInSeconds: sweepSeconds, retryLimit: 0 };
     const sweeping = () => this.#boss.send(sweepQueue, {}, options).catch(this.#note);
     this.#timer = setInterval(sweeping, sweepSeconds * 500).unref();
     this.#sweeping = sweeping();
@@ -173,8 +173,14 @@ function queueWork(boss: PgBoss, database: Database, queue: string): Work<Taken>
   };
 }
 
+/** Whether another job sweeps already: two at once would wait for each other's rows. */
+async function isSweptElsewhere({ database }: App, id: string): Promise<boolean> {
+  const text = "select 1 as found from pgboss.job where name = $1 and state = 'active' and id <> $2::uuid limit 1";
+  return (await database.execute(text, [sweepQueue, id])).rows.length > 0;
+}
+
 async function run(app: App, { name, data, id, retryCount, retryLimit, retryDelay }: Taken): Promise<void> {
-  if (name === sweepQueue) return sweep(app);
+  if (name === sweepQueue) return (await isSweptElsewhere(app, id)) ? undefined : sweep(app);
   const ctx = await actingForPerson(app, data.accountId, data.userId, id);
   if (ctx) return app.registry.jobs.get(name)!(ctx, data.data, { id, retries: retryCount });
   app.log.info({ queue: name, job: id, accountId: data.accountId }, 'a job waits: its account is suspended');

@@ -14,8 +14,8 @@ import { reseal } from './reseal.js';
 const batch = 5000;
 /** Where so few take too long, it is not because of their number. */
 const fewest = 50;
-/** Milliseconds after which a sweep of rows leaves what is left to the next one: other sweeps wait behind it. */
-const longest = 10_000;
+/** Milliseconds for which a sweep of rows goes on before the others have their turn, and for which all of them do. */
+const longest = { ofOne: 10_000, ofAll: 120_000 };
 /** How many rows a statement of each sweep took last: fewer than a batch where that takes too long. */
 const portions = new WeakMap<Database, Map<string, number>>();
 
@@ -28,28 +28,37 @@ const sweepsOf = (app: App): [string, Sweep | AccountSweep][] => [
 /**
  * Does every sweep once, over all accounts: deletes what has been kept for its time, does the work that modules declare for accounts
  * (`sweeps`), and seals anew under the latest key. A sweep that fails is in the log by its name and keeps no other from being done.
- * Throws an AggregateError of all faults at the end. Where the process is to stop, the rest is left to the next time.
- * @param longestMs milliseconds after which a sweep of rows leaves what is left to the next time
+ * Throws an AggregateError of all faults at the end. Where the process is to stop, the rest is left to the next time; where there is more
+ * than time for it, so is that, and the log says so.
  */
-export async function sweep(app: App, longestMs = longest): Promise<void> {
+export async function sweep(app: App, { ofOne, ofAll } = longest): Promise<void> {
+  const end = performance.now() + ofAll;
   const faults: unknown[] = [];
   const noteOf = (name: string) => (error: unknown, accountId?: string) => {
     app.log.error({ err: error, sweep: name, accountId }, 'a sweep failed');
     faults.push(error);
   };
+  const unfinished: [string, Sweep][] = [];
+  const takeTurn = async (name: string, each: Sweep) => {
+    if (await sweepRows(app, name, each, ofOne).catch(noteOf(name))) unfinished.push([name, each]);
+  };
   for (const [name, each] of sweepsOf(app)) {
     if (!app.ready) break;
-    const note = noteOf(name);
-    await ('rows' in each ? sweepRows(app, name, each, longestMs) : sweepAccounts(app, each, note)).catch(note);
+    if ('rows' in each) await takeTurn(name, each);
+    else await sweepAccounts(app, each, noteOf(name)).catch(noteOf(name));
   }
+  while (unfinished.length > 0 && app.ready && performance.now() < end) await takeTurn(...unfinished.shift()!);
+  if (unfinished.length > 0 && app.ready)
+    app.log.warn({ sweeps: unfinished.map(([name]) => name) }, 'there is more to sweep than there was time for');
   if (app.ready) await reseal(app).catch(noteOf('reseal'));
   if (faults.length > 0) throw new AggregateError(faults, `${faults.length} sweeps failed`);
 }
 
-async function sweepRows(app: App, name: string, each: Sweep, longestMs: number): Promise<void> {
+/** Sweeps rows for so many milliseconds; whether there are more. */
+async function sweepRows(app: App, name: string, each: Sweep, longestMs: number): Promise<boolean> {
   const now = app.clock.now();
   const before = each.before ? each.before(now, app.config) : now;
-  if (!before) return;
+  if (!before) return false;
   const taken = portionsOf(app);
   const end = performance.now() + longestMs;
   // Rows are not all alike: now and then more are tried.
@@ -59,7 +68,8 @@ async function sweepRows(app: App, name: string, each: Sweep, longestMs: number)
     try {
       const { rows } = await app.database.execute(text, values);
       taken.set(name, most);
-      if (rows.length < most || !app.ready || performance.now() >= end) return;
+      if (rows.length < most) return false;
+      if (!app.ready || performance.now() >= end) return true;
     } catch (error) {
       // Large rows that are on no page in memory: as many would take as long each time. The limit of time is no matter here, or a sweep
       // that begins with too many might never get to how many can be done.

@@ -45,7 +45,8 @@ describe('mails that nobody signed', () => {
   it('are refused before anything of them has come, where that is known from the head', async () => {
     for (const signature of [undefined, 'sha256=00', right.toUpperCase()])
       expect(await statusOfHead(few, '192.0.2.3', signature)).toBe(403);
-    expect(await statusOfHead(few, '192.0.2.3', right)).toBe(429);
+    // One that was refused for their number is what keeps the others out.
+    for (const signature of ['sha256=00', right]) expect(await statusOfHead(few, '192.0.2.3', signature)).toBe(429);
     const closed = await server();
     expect(await statusOfHead(closed, '192.0.2.3', right)).toBe(404);
     await closed.close();

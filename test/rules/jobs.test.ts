@@ -247,11 +247,17 @@ describe('a sweep that has more to do than there is time for', () => {
       },
     };
     const app = { ...crm.app, registry: { ...crm.app.registry, sweeps: new Map(Object.entries({ endless, after })) } };
-    await sweep(app, 50);
-    await sweep(app, 50);
+    const time = { ofOne: 50, ofAll: 0 };
+    await sweep(app, time);
+    await sweep(app, time);
     expect([begun, done]).toEqual([2, 2]);
-    await sweep({ ...app, ready: false }, 50);
+    await sweep({ ...app, ready: false }, time);
     expect([begun, done]).toEqual([2, 2]);
+    const said = crm.logs.filter((line) => line.includes('there is more to sweep than there was time for'));
+    expect(said.map((line) => JSON.parse(line).sweeps)).toEqual([['endless'], ['endless']]);
+    await sweep(app, { ofOne: 10, ofAll: 100 });
+    expect(begun).toBeGreaterThan(4);
+    expect(done).toBe(3);
   });
 
   it('has its job to itself until the next one is due', async () => {

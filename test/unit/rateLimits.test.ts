@@ -42,13 +42,17 @@ const counted = (limiterOf: () => Limiter) => () => {
 };
 
 const looked = (limiterOf: () => Limiter) => () => {
-  it('says whether the next point would be refused, and spends none', async () => {
+  it('says whether a point was refused, and spends none', async () => {
     const limiter = limiterOf();
     const look = () => limiter.look('vendorLine', 'looked at');
     expect(await look()).toMatchObject({ limit: 2, remaining: 2, refused: false });
-    for (const remaining of [1, 0]) {
+    for (const [remaining, refused] of [
+      [1, false],
+      [0, false],
+      [0, true],
+    ]) {
       await limiter.spend('vendorLine', 'looked at');
-      for (let i = 0; i < 3; i++) expect(await look()).toMatchObject({ remaining, refused: remaining === 0 });
+      for (let i = 0; i < 3; i++) expect(await look()).toMatchObject({ remaining, refused });
     }
     expect((await look()).resetAt.getTime()).toBeGreaterThan(Date.now());
   });

@@ -173,11 +173,11 @@ export class Limiter {
     return this.#asSpent({ bucket, key, limit }, result, result.consumedPoints > limit);
   }
 
-  /** How a bucket stands, without spending a point of it: `refused` where the next one would be. */
+  /** How a bucket stands, without spending a point of it: `refused` once one was. */
   async look(bucket: Bucket, key: string, limit = this.limitOf(bucket)): Promise<Spent> {
     const window = await this.#counter(seconds[bucket]).get(`${bucket}:${key}`);
     const result = window && window.msBeforeNext > 0 ? window : { consumedPoints: 0, msBeforeNext: 0 };
-    return this.#asSpent({ bucket, key, limit }, result, result.consumedPoints >= limit);
+    return this.#asSpent({ bucket, key, limit }, result, result.consumedPoints > limit);
   }
 
   #asSpent(
@@ -225,15 +225,17 @@ export const limited = (spent: Spent): AppError => new RateLimited(spent);
 
 /**
  * Counts what comes from an address without credentials under a name of its own, apart from the address's other requests. Throws 429 once
- * there were more of it than an address has requests without a key (`RATE_LIMIT_GENERAL`).
+ * there were more of it than an address has requests without a key (`RATE_LIMIT_GENERAL`); one is always taken.
  */
 export async function limitAddress(limiter: Limiter, what: string, ip: string): Promise<void> {
-  const spent = await limiter.spend('general', `${what}:${clientKey(ip)}`);
+  const spent = await limiter.spend('general', `${what}:${clientKey(ip)}`, atLeastOne(limiter));
   if (spent.refused) throw limited(spent);
 }
 
-/** Throws 429 where `limitAddress` would, and counts nothing: before it is known whether what comes is to be counted. */
+const atLeastOne = (limiter: Limiter) => Math.max(1, limiter.limitOf('general'));
+
+/** Throws 429 once `limitAddress` has, and counts nothing: before it is known whether what comes is to be counted. */
 export async function checkAddress(limiter: Limiter, what: string, ip: string): Promise<void> {
-  const seen = await limiter.look('general', `${what}:${clientKey(ip)}`);
+  const seen = await limiter.look('general', `${what}:${clientKey(ip)}`, atLeastOne(limiter));
   if (seen.refused) throw limited(seen);
 }

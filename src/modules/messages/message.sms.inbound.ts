@@ -37,8 +37,11 @@ export async function takeSms(ctx: Context, request: CallbackRequest): Promise<R
   const [body, from, to] = [form.Body ?? '', numberOf(form.From), numberOf(form.To)];
   const acting = await actingForNumber(ctx.app, to, { actor, evenSuspended: optOutBy(body) !== undefined });
   if (!form.MessageSid || !from) return noted;
-  if (acting) await keptOnce(acting, (inside) => receiveText(inside, textOf(form)));
+  const taken = acting && keptOnce(acting, (inside) => receiveText(inside, textOf(form)));
+  // It is told once: what keeps one account from it does not keep the others.
+  await taken?.catch(() => {});
   await tellOthers(ctx, { from, to, body }, acting?.caller.account.id);
+  await taken;
   return noted;
 }
 
