@@ -8,15 +8,14 @@ export const scalars = {
 
 type PageInfo = { endCursor?: string | null; startCursor?: string | null; hasPreviousPage?: boolean; hasNextPage?: boolean };
 type Page = { nodes?: readonly unknown[]; edges?: readonly { cursor?: string; node?: unknown }[]; pageInfo?: PageInfo };
-/** The pages of a list, each by the cursor that it comes after; the first by none. */
-type Pages = Readonly<Record<string, Page>>;
-/** A list as it is kept: what the first page and those that follow it are together, which `cache.modify` may change, and each of them. */
-type Kept = Page & { pages: Pages };
+/**
+ * A list as it is kept: what the first page and those that follow it are together, which `cache.modify` may change, and each page by
+ * the cursor that it comes after; the first by none.
+ */
+type Kept = Page & { pages: Readonly<Record<string, Page>> };
 type Asked = { args: Record<string, unknown> | null; canRead: (record: never) => boolean };
 
 type Known = Readonly<Record<string, unknown>>;
-type Lists = Record<string, { keyArgs: string[]; merge: typeof merge; read: typeof read }>;
-type Policy = { keyFields?: string[] | ((known: Known) => string | undefined); fields: Lists };
 
 const placeOf = ({ args }: Asked) => String(args?.after ?? '');
 
@@ -48,7 +47,7 @@ function read(kept: Kept | undefined, asked: Asked): Page | undefined {
 }
 
 /** The first page with all that follow each other from there. */
-function wholeOf(pages: Pages): Page {
+function wholeOf(pages: Kept['pages']): Page {
   let whole = pages[''] ?? {};
   const seen = new Set(['']);
   for (let next = endOf(whole); next && pages[next] && !seen.has(next); next = endOf(pages[next]!)) {
@@ -80,9 +79,8 @@ function joined(before: Page, page: Page): Page {
 /** A record without an id of its own is known by another's where that is selected; else it is kept where it stands. */
 const keyOf = (type: string, { [keyed[type]!]: id }: Known) => (typeof id === 'string' ? `${type}:${id}` : undefined);
 
-const policyOf = (type: string): Policy => ({
-  ...(keyed[type] && { keyFields: (known: Known) => keyOf(type, known) }),
-  ...(single.includes(type) && { keyFields: [] }),
+const policyOf = (type: string) => ({
+  ...(single.includes(type) ? { keyFields: [] } : keyed[type] && { keyFields: (known: Known) => keyOf(type, known) }),
   fields: Object.fromEntries(Object.entries(lists[type] ?? {}).map(([name, keyArgs]) => [name, { keyArgs, merge, read }])),
 });
 const withPolicy = new Set([...Object.keys(lists), ...Object.keys(keyed), ...single]);
@@ -94,7 +92,7 @@ const withPolicy = new Set([...Object.keys(lists), ...Object.keys(keyed), ...sin
  */
 export const apolloCache = { possibleTypes, typePolicies: Object.fromEntries([...withPolicy].map((type) => [type, policyOf(type)])) };
 
+const urqlKeyOf = (type: string, known: Known) => (single.includes(type) ? 'own' : (keyOf(type, known) ?? null));
+
 /** Which types urql's Graphcache need not look for an id in: `cacheExchange({ keys: urqlKeys })`. */
-export const urqlKeys: Record<string, (known: Known) => string | null> = Object.fromEntries(
-  withoutId.map((name) => [name, (known) => (single.includes(name) ? 'own' : keyed[name] ? (keyOf(name, known) ?? null) : null)]),
-);
+export const urqlKeys = Object.fromEntries(withoutId.map((type) => [type, (known: Known) => urqlKeyOf(type, known)]));

@@ -22,7 +22,8 @@ export type CrmError =
   | (Base & { code: Other })
   | (Base & { code: 'no_answer'; cause: unknown });
 
-type Members = Readonly<Record<string, unknown>>;
+/** What an object tells, by name. */
+export type Members = Readonly<Record<string, unknown>>;
 
 /** The body that clients keep as text of an answer that is no 200. */
 function parsed(text: unknown): unknown {
@@ -37,26 +38,24 @@ const closeWords: Readonly<Record<string, string>> = { 4401: 'Not authenticated'
 
 /** The members of an error that the end of a WebSocket stands for: its event, or Apollo's Error with its code and reason. */
 function membersOfClose({ code: own, reason: why, message }: Members): Members | undefined {
-  const [, code = own, reason = why] = /^Socket closed with event (\d+) ?(.*)$/s.exec(String(message)) ?? [];
+  const [, code = String(own), reason = why] = /^Socket closed with event (\d+) ?(.*)$/s.exec(String(message)) ?? [];
   if (!Number(code) || typeof reason !== 'string') return undefined;
-  const words = closeWords[String(code)] ?? `The connection was closed (${String(code)})`;
   // A close cannot tell how long to wait.
-  return { code: closeCodes[String(code)], message: reason || words, retryAfter: 60 };
+  return { code: closeCodes[code], message: reason || closeWords[code] || `The connection was closed (${code})`, retryAfter: 60 };
 }
 
 /**
  * The members of an error in whatever a client throws or answers: a REST body, an error of GraphQL, an error of Apollo, urql or
  * graphql-request, the end of a WebSocket.
  */
-function membersOf(thrown: Members): Members | undefined {
-  const extensions = thrown.extensions as Members | undefined;
+function membersOf(thrown: Members & { extensions?: Members }): Members | undefined {
+  const { extensions, errors, graphQLErrors, networkError, bodyText, body, response } = thrown;
   // An answer has extensions, too, without a code.
   if (typeof extensions?.code === 'string') return { ...extensions, message: thrown.message };
   if (typeof thrown.code === 'string' && typeof thrown.error === 'string') return { ...thrown, message: thrown.error };
-  const { errors, graphQLErrors, networkError, bodyText, body, response } = thrown;
   const [first] = [thrown, errors, graphQLErrors].filter(Array.isArray).flat();
   const inner = first ?? networkError ?? parsed(bodyText ?? body) ?? response;
-  return membersOfClose(thrown) ?? (inner && typeof inner === 'object' ? membersOf(inner as Members) : undefined);
+  return membersOfClose(thrown) ?? (inner && typeof inner === 'object' ? membersOf(Object(inner)) : undefined);
 }
 
 /**
@@ -64,7 +63,7 @@ function membersOf(thrown: Members): Members | undefined {
  * closed because the sign-in has ended, its rights have changed or too much was asked (4401, 4403, 4429) is told by the codes of these.
  */
 export function errorOf(thrown: unknown, retryAfter?: string | null): CrmError {
-  const members = thrown && typeof thrown === 'object' ? membersOf(thrown as Members) : undefined;
+  const members = membersOf(Object(thrown));
   const said = members?.message ?? (thrown as Error | undefined)?.message ?? (typeof thrown === 'string' ? thrown : 'There was no answer');
   const base = { message: String(said), requestId: members?.requestId as string | undefined, members };
   const { code, details } = (members ?? {}) as { code?: ErrorCode; details?: FieldFault[] };

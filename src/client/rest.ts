@@ -1,4 +1,4 @@
-import createClient, { type Client } from 'openapi-fetch';
+import createClient from 'openapi-fetch';
 import type { paths } from '../generated/client/rest.js';
 import { errorOf } from './errors.js';
 
@@ -43,20 +43,17 @@ export function retrying(send: (request: Request) => Promise<Response>, retries 
       const answer = await settled(send, request).catch((error: unknown) => {
         if (left <= 0 || request.signal.aborted) throw error;
       });
-      if (answer && (left <= 0 || !(answer.status === 429 || answer.status === 503))) return answer;
       const seconds = Number(answer?.headers.get('Retry-After') ?? 0.2);
-      if (answer && !(seconds <= patience)) return answer;
+      if (answer && (left <= 0 || ![429, 503].includes(answer.status) || !(seconds <= patience))) return answer;
       await pause(seconds);
     }
   };
 }
 
 /** The REST client, typed from the OpenAPI document: `rest.GET('/contacts/{id}', { params: { path: { id } } })`. */
-export function createRest({ url = '', key, fetch = globalThis.fetch, retries, credentials }: RestOptions = {}): Client<paths> {
-  return createClient<paths>({
-    ...{ baseUrl: `${url}/api/v1`, fetch: retrying((request) => fetch(request), retries) },
-    ...{ credentials: credentials ?? 'same-origin', headers: key ? { Authorization: `Bearer ${key}` } : {} },
-  });
+export function createRest({ url = '', key, fetch = globalThis.fetch, retries, credentials = 'same-origin' }: RestOptions = {}) {
+  const headers = key ? { Authorization: `Bearer ${key}` } : {};
+  return createClient<paths>({ baseUrl: `${url}/api/v1`, fetch: retrying((request) => fetch(request), retries), credentials, headers });
 }
 
 /**

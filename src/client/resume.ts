@@ -1,10 +1,8 @@
 import type { Client, ClientOptions, Sink, SubscribePayload } from 'graphql-ws';
+import type { Members } from './errors.js';
 import { applyLive, haveOf, type LiveChanges, type LiveRow } from './live.js';
 
-type Lists = Record<string, LiveRow<unknown>[]>;
-type Data = Record<string, unknown>;
-type Named = { __typename?: string };
-type List = LiveChanges<Named> & Named;
+type List = LiveChanges<unknown> & { __typename?: string; rows: readonly { __typename?: string }[] };
 
 /** Whether the operation that is run is a subscription: the word stands outside of all braces, before its name where it has one. */
 function isSubscription(heads: string, operationName: string | null | undefined): boolean {
@@ -14,22 +12,21 @@ function isSubscription(heads: string, operationName: string | null | undefined)
 
 const told = ['isWhole', 'removed', 'rows'];
 const needed = ['recordId', 'index', 'change', 'version'];
-const hasAll = (names: string[], record: object) => names.every((name) => name in record);
 
 /**
  * The whole lists of a live query after a message, in the shape of its first one; in words what it lacks without which they would not
  * be whole, or a cut would lose something.
  */
-function whole(live: Data, lists: Lists): Data | string {
-  const shown = { ...live };
+function whole(live: Members, lists: Record<string, LiveRow<unknown>[]>): Members | string {
+  const shown: Record<string, unknown> = { ...live };
   for (const [name, value] of Object.entries(live)) {
     const list: List = Object(value);
     if (!told.some((one) => one in list)) continue;
-    const isFull = hasAll(told, list) && list.rows.every((row) => hasAll(needed, row));
+    const isFull = told.every((one) => one in list) && list.rows.every((row) => needed.every((one) => one in row));
     if (!isFull) return `${name} must select ${told.join(' ')} { ${needed.join(' ')} node { … } }, by these names`;
     if (!list.isWhole && !lists[name]) return `${name} ${noStart}`;
     lists[name] = applyLive(lists[name] ?? [], list);
-    const type = (list.rows[0] as Named | undefined)?.__typename ?? list.__typename?.replace(/LivePage$/, 'LiveEdge');
+    const type = list.rows[0]?.__typename ?? list.__typename?.replace(/LivePage$/, 'LiveEdge');
     const edge = { change: 'added', ...(type && { __typename: type }) };
     const rows = lists[name].map(({ id, ...row }, index) => ({ ...edge, recordId: id, index, ...row }));
     shown[name] = { ...list, isWhole: true, removed: [], rows };
@@ -76,11 +73,11 @@ export function resuming(client: Client, { textOf = ({ query }) => query }: Resu
     const live = argumentsOf('live', part);
     const given = live ?? argumentsOf(root, part);
     // graphql-ws sends this very object again after a cut.
-    const own = { ...payload, variables: { ...payload.variables } as Data };
-    const lists: Lists = {};
+    const own = { ...payload, variables: { ...payload.variables } as Members };
+    const lists: Record<string, LiveRow<unknown>[]> = {};
     let stop = () => {};
     const next: typeof sink.next = (result) => {
-      const [[name, data] = ['', null]] = Object.entries((result.data ?? {}) as Record<string, Data | null>);
+      const [[name, data] = ['', null]] = Object.entries((result.data ?? {}) as Record<string, Members | null>);
       if (!data || !given) return sink.next(result);
       const shown = live ? whole(data, lists) : typeof data.id === 'string' ? data : `${name} ${noId}`;
       if (typeof shown === 'string') {
@@ -105,19 +102,17 @@ function iterated<T>(subscribe: (sink: Sink<T>) => () => void): AsyncIterableIte
   const start = (to: ReadableStreamDefaultController<() => T | Promise<T>>) => {
     const end = (...last: (() => Promise<T>)[]) => {
       // What the reader has left has no size.
-      if (isOpen && to.desiredSize) {
-        for (const one of last) to.enqueue(one);
-        to.close();
-      }
+      if (!isOpen || !to.desiredSize) return;
       isOpen = false;
+      for (const one of last) to.enqueue(one);
+      to.close();
     };
     const next = (result: T) => void (isOpen && to.desiredSize && to.enqueue(() => result));
     stop = subscribe({ next, error: (error) => end(() => Promise.reject(error)), complete: () => end() });
   };
   const results = new ReadableStream({ start, cancel: () => stop() }, { highWaterMark: Number.POSITIVE_INFINITY }).getReader();
-  const over = { done: true as const, value: undefined };
-  const next = () => results.read().then(async ({ done, value }) => (done ? over : { done, value: await value() }));
-  const leave = () => results.cancel().then(() => over);
+  const next = () => results.read().then(async ({ done, value }) => ({ done, value: await value?.() }));
+  const leave = () => results.cancel().then(() => ({ done: true, value: undefined }));
   const iterator = { next, return: leave, throw: leave, [Symbol.asyncIterator]: () => iterator };
   return iterator as AsyncIterableIterator<T>;
 }
