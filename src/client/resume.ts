@@ -43,8 +43,14 @@ const nextDefinition = '\\}\\s*(?:query|mutation|subscription|fragment)\\b';
 
 const takesAfter = (given: string) => /\bafter\s*:\s*\$after\b/.test(given);
 
-/** Whether a subscription with these arguments can go on: after the last event, or, before the first one, after where `ready` said. */
-const goesOn = (given: string, isBegun: boolean) => takesAfter(given) && (isBegun || /\bready\s*:\s*(true\b|\$)/.test(given));
+/** Whether `ready` is true among arguments, by itself or by the value of a variable. */
+const isReady = (args: string, known: Members) => /\bready\s*:\s*true\b/.test(args.replace(/\$(\w+)/g, (_, name) => `${known[name]}`));
+
+/**
+ * Whether a subscription with these arguments and variables can go on: after the last event, or, before the first one, after where
+ * `ready` said. `latest` is no place: after a cut it would be another one.
+ */
+const goesOn = (given: string, known: Members) => takesAfter(given) && ((known.after ?? 'latest') !== 'latest' || isReady(given, known));
 
 /** `textOf`: the text of a document that goes by its hash. By it the client knows what to do after a cut; it is not sent. */
 export type ResumingOptions = { textOf?: (payload: SubscribePayload) => string | undefined };
@@ -88,7 +94,8 @@ export function resuming(client: Client, { textOf = ({ query }) => query }: Resu
       Object.assign(own.variables, takesAfter(given) && { after: live ? haveOf(lists) : data.id });
       sink.next({ ...result, data: { ...result.data, [name]: shown } as typeof result.data });
     };
-    const lack = text ? given && !live && !goesOn(given, Boolean(own.variables.after)) && noPlace : noText;
+    const defaults = [...run.matchAll(/\$(\w+)\s*:\s*\w+!?\s*=\s*(\w+)/g)].map(([, name, value]) => [name, value]);
+    const lack = text ? given && !live && !goesOn(given, { ...Object.fromEntries(defaults), ...own.variables }) && noPlace : noText;
     if (lack) sink.error(new Error(lack));
     else stop = client.subscribe(own, { next, error: (error) => sink.error(error), complete: () => sink.complete() });
     return () => stop();

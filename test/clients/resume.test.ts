@@ -37,6 +37,28 @@ describe('a subscription to events that does not say where it goes on', () => {
     await expect(first(query)).rejects.toThrow('needs ready: true and after: $after');
   });
 
+  it.each([
+    ['begins with what is still to come', 'subscription ($after: ID) { contactEvents(after: $after) { id } }', { after: 'latest' }],
+    [
+      'is not to be told that it is ready',
+      'subscription ($after: ID, $r: Boolean) { events(after: $after, ready: $r) { id } }',
+      { r: false },
+    ],
+    ['does not say whether it is', 'subscription ($after: ID, $r: Boolean) { events(after: $after, ready: $r) { id } }', {}],
+    ['is not by default', 'subscription ($after: ID, $r: Boolean = false) { events(after: $after, ready: $r) { id } }', {}],
+  ])('is refused by the values of its variables: where it %s', async (_how, query, variables) => {
+    await expect(first(query, variables)).rejects.toThrow('needs ready: true and after: $after');
+  });
+
+  it.each([
+    ['true', '$r: Boolean', { r: true }],
+    ['true by default', '$r: Boolean = true', {}],
+    ['true, and it begins with what is still to come', '$r: Boolean!', { r: true, after: 'latest' }],
+  ])('is none where the variable of ready is %s', async (_how, head, variables) => {
+    const query = `subscription ($after: ID, ${head}) { contactEvents(after: $after, ready: $r) { id kind } }`;
+    expect((await first(query, variables)).contactEvents.kind).toBe('ready');
+  });
+
   it('is none where only its own name is like theirs', async () => {
     const query = 'subscription contactEvents($after: ID) { contactEvents(after: $after, ready: true) { id kind } }';
     expect((await first(query)).contactEvents.kind).toBe('ready');
