@@ -68,8 +68,7 @@ export function errorOf(thrown: unknown, retryAfter?: string | null): CrmError {
   const base = { message: String(said), requestId: members?.requestId as string | undefined, members };
   const { code, details } = (members ?? {}) as { code?: ErrorCode; details?: FieldFault[] };
   if (!code) return { ...base, code: 'no_answer', cause: thrown };
-  const headers = (thrown as { response?: Partial<Response> }).response?.headers;
-  const wait = Number(members?.retryAfter ?? retryAfter ?? headers?.get?.('Retry-After') ?? 1);
+  const wait = Number(members?.retryAfter ?? retryAfter ?? Object(thrown).response?.headers?.get?.('Retry-After') ?? 1);
   if (code === 'invalid_request' || code === 'validation_failed') return { ...base, code, details: details ?? [] };
   if (code === 'rate_limited' || code === 'unavailable') return { ...base, code, retryAfter: wait };
   return { ...base, code, ...(details && { details }) } as CrmError;

@@ -62,10 +62,8 @@ export function createRest({ url = '', key, fetch = globalThis.fetch, retries, c
  */
 export const once = (key = globalThis.crypto.getRandomValues(new Uint32Array(4)).join('-')) => ({ 'Idempotency-Key': key });
 
-type ListPage<T> = { data: T[]; meta: { next_cursor?: string | null } };
-
 /** All records of a list, page by page: `for await (const contact of allOf((cursor) => …))`, where `ask` answers a page. */
-export async function* allOf<T>(ask: (cursor: string | undefined) => Promise<ListPage<T>>): AsyncGenerator<T> {
+export async function* allOf<T>(ask: (after?: string) => Promise<{ data: T[]; meta: { next_cursor?: string | null } }>): AsyncGenerator<T> {
   for (let cursor: string | null | undefined; cursor !== null; ) {
     const { data, meta } = await ask(cursor);
     yield* data;

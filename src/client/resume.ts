@@ -1,5 +1,5 @@
 import type { Client, ClientOptions, Sink, SubscribePayload } from 'graphql-ws';
-import type { Members } from './errors.js';
+import { errorOf, type Members } from './errors.js';
 import { applyLive, haveOf, type LiveChanges, type LiveRow } from './live.js';
 
 type List = LiveChanges<unknown> & { __typename?: string; rows: readonly { __typename?: string }[] };
@@ -65,8 +65,8 @@ const noId = 'must select id, by that name: it says where to go on after a cut';
  * `$after` and pass it on: `subscription ($after: ID) { dealEvents(after: $after, ready: true) { id kind … } }`, whose first event is
  * of the kind `ready`, and for live queries
  * `subscription ($after: [LiveHave!]) { live(after: $after) { deals { isWhole removed rows { recordId index change version node { … } } } } }`:
- * each result of these is the whole page, the changes put in. A document that would lose something is refused. Queries and mutations
- * pass as they are. `iterate` gives the same one by one. What goes by its hash needs `textOf`, or it is refused.
+ * each result of these is the whole page, the changes put in. What was refused because too much was asked for, as after many cuts, goes
+ * on when there is room. A document that would lose something is refused. Queries and mutations pass as they are. `iterate` gives the same one by one. What goes by its hash needs `textOf`, or it is refused.
  */
 export function resuming(client: Client, { textOf = ({ query }) => query }: ResumingOptions = {}): Client {
   const subscribe: Client['subscribe'] = (payload, sink) => {
@@ -86,18 +86,26 @@ export function resuming(client: Client, { textOf = ({ query }) => query }: Resu
       const [[name, data] = ['', null]] = Object.entries((result.data ?? {}) as Record<string, Members | null>);
       if (!data || !given) return sink.next(result);
       const shown = live ? whole(data, lists) : typeof data.id === 'string' ? data : `${name} ${noId}`;
-      if (typeof shown === 'string') {
-        stop();
-        return sink.error(new Error(shown));
-      }
+      if (typeof shown === 'string') return error(new Error(shown));
       // A live query may have a variable of that name for the page of a list. It comes whole after a cut.
       Object.assign(own.variables, takesAfter(given) && { after: live ? haveOf(lists) : data.id });
       sink.next({ ...result, data: { ...result.data, [name]: shown } as typeof result.data });
     };
+    const start = () => {
+      stop = client.subscribe(own, { next, error, complete: () => sink.complete() });
+    };
+    const error = (fault: unknown) => {
+      const told = errorOf(fault);
+      stop();
+      if (told.code !== 'rate_limited' || !(live || own.variables.after)) return sink.error(fault);
+      // At another moment each: all of them were refused at once.
+      const timer = setTimeout(start, 1000 * told.retryAfter * (1 + Math.random() / 2));
+      stop = () => clearTimeout(timer);
+    };
     const defaults = [...run.matchAll(/\$(\w+)\s*:\s*\w+!?\s*=\s*(\w+)/g)].map(([, name, value]) => [name, value]);
     const lack = text ? given && !live && !goesOn(given, { ...Object.fromEntries(defaults), ...own.variables }) && noPlace : noText;
     if (lack) sink.error(new Error(lack));
-    else stop = client.subscribe(own, { next, error: (error) => sink.error(error), complete: () => sink.complete() });
+    else start();
     return () => stop();
   };
   return { ...client, subscribe, iterate: (payload) => iterated((sink) => subscribe(payload, sink)) };

@@ -1,6 +1,5 @@
 import { ApolloClient, ApolloLink, HttpLink, InMemoryCache } from '@apollo/client';
 import { ErrorLink } from '@apollo/client/link/error';
-import { RetryLink } from '@apollo/client/link/retry';
 import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
 import type { Client } from 'graphql-ws';
 import { errorOf } from '../client/errors.js';
@@ -30,17 +29,8 @@ const refused = new ErrorLink(({ error, operation }) => {
 
 const isSubscription = ({ operationType }: ApolloLink.Operation) => operationType === 'subscription';
 
-/** What is watched and was refused because too much was asked for, as after many cuts, is asked for again when there is room. */
-const patient = new RetryLink({
-  attempts: (_count, _operation, error) => errorOf(error).code === 'rate_limited',
-  delay(_count, _operation, error) {
-    const told = errorOf(error);
-    return told.code === 'rate_limited' ? 1000 * told.retryAfter : 0;
-  },
-});
-
 // Of a client it only subscribes.
-const live = patient.concat(new GraphQLWsLink(resuming(sockets as Client)));
+const live = new GraphQLWsLink(resuming(sockets as Client));
 
 /** One client of the server for the whole page. Lists are live queries, kept by their components; the cache holds what queries answer. */
 export const client = new ApolloClient({

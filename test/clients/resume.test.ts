@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Client, Sink, SubscribePayload } from 'graphql-ws';
+import { resuming } from '../../src/client/index.js';
 import type { Account, Loose, TestServer } from '../support/index.js';
 import { eventually } from '../support/live.js';
 import { keyHolder, lineTo } from '../support/resumeLine.js';
@@ -139,5 +141,74 @@ describe('a document of several operations', () => {
     const asked = { query: `${page(', after: $after')} ${placeless}`, operationName: 'Follow', variables: { after: '1' } };
     await expect(client.iterate(asked).next()).rejects.toThrow('needs ready: true and after: $after');
     await client.dispose();
+  });
+});
+
+describe('a subscription that is refused because too much was asked for', () => {
+  const events = 'subscription ($after: ID) { contactEvents(after: $after, ready: true) { id kind } }';
+  const ready = { data: { contactEvents: { id: '7', kind: 'ready' } } };
+  const tooMuch = (retryAfter: number) => [{ message: 'Too many requests', extensions: { code: 'rate_limited', retryAfter } }];
+
+  /** A subscription through the link before a client of graphql-ws that tells what the test has it tell. */
+  function watched(query: string) {
+    const begun: { after: unknown; sink: Sink<Loose> }[] = [];
+    const told: Loose[] = [];
+    const subscribe = ({ variables }: SubscribePayload, sink: Sink<Loose>) => {
+      begun.push({ after: structuredClone(variables?.after), sink });
+      return () => {};
+    };
+    const client = resuming({ subscribe } as unknown as Client);
+    const error = (fault: unknown) => told.push({ fault });
+    const stop = client.subscribe<Loose>({ query }, { next: ({ data }) => told.push(data!), error, complete: () => {} });
+    return { begun, told, stop };
+  }
+
+  it('goes on after its last event, when there is room', async () => {
+    const { begun, told } = watched(events);
+    begun[0]!.sink.next(ready);
+    for (const nth of [0, 1]) {
+      begun[nth]!.sink.error(tooMuch(0.01));
+      await eventually(() => begun.length === nth + 2);
+    }
+    expect([begun.map(({ after }) => after), told]).toEqual([[undefined, '7', '7'], [ready.data]]);
+  });
+
+  it('goes on with the difference, as a live query, or begins later', async () => {
+    const { begun, told } = watched('subscription ($after: [LiveHave!]) { live(after: $after) { deals { isWhole } } }');
+    const row = (recordId: string) => ({ recordId, index: 0, change: 'added', version: '1', node: {} });
+    const deals = (isWhole: boolean, id: string) => ({ data: { live: { deals: { isWhole, removed: [], rows: [row(id)] } } } });
+    begun[0]!.sink.error(tooMuch(0.01));
+    await eventually(() => begun.length === 2);
+    begun[1]!.sink.next(deals(true, 'a'));
+    begun[1]!.sink.error(tooMuch(0.01));
+    await eventually(() => begun.length === 3);
+    expect(begun.map(({ after }) => after)).toEqual([undefined, undefined, [{ list: 'deals', rows: ['a 1'] }]]);
+    begun[2]!.sink.next(deals(false, 'b'));
+    expect(told.at(-1)!.live.deals.rows.map(({ recordId }: Loose) => recordId)).toEqual(['b', 'a']);
+  });
+
+  it('is told of it where it has no place yet', () => {
+    const { begun, told } = watched(events);
+    begun[0]!.sink.error(tooMuch(7));
+    expect(told).toEqual([{ fault: tooMuch(7) }]);
+  });
+});
+
+describe('a subscription that is left while it waits for room', () => {
+  it('does not come back', async () => {
+    let begun = 0;
+    const sinks: Sink<Loose>[] = [];
+    const subscribe = (_payload: unknown, sink: Sink<Loose>) => {
+      begun++;
+      sinks.push(sink);
+      return () => {};
+    };
+    const query = 'subscription ($after: [LiveHave!]) { live(after: $after) { deals { isWhole } } }';
+    const nobody = { next() {}, error() {}, complete() {} };
+    const stop = resuming({ subscribe } as unknown as Client).subscribe({ query }, nobody);
+    sinks[0]!.error([{ message: 'Too many requests', extensions: { code: 'rate_limited', retryAfter: 0.05 } }]);
+    stop();
+    await new Promise((resume) => setTimeout(resume, 200));
+    expect(begun).toBe(1);
   });
 });
