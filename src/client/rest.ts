@@ -16,7 +16,14 @@ export interface RestOptions {
   retries?: number;
 }
 
-const pause = (seconds: number) => new Promise((resume) => setTimeout(resume, seconds * 1000));
+/** Waits, or rejects as `fetch` does once the request is given up. */
+const pause = (seconds: number, { signal }: Request) =>
+  new Promise((resume, fail) => {
+    signal.throwIfAborted();
+    const timer = setTimeout(resume, seconds * 1000);
+    // The signal is this request's own, whatever was given to it: one wait follows the other, and each takes the place of the last.
+    signal.onabort = () => [clearTimeout(timer), fail(signal.reason)];
+  });
 
 /** The longest wait that is still worth one, in seconds. */
 const patience = 30;
@@ -32,11 +39,14 @@ async function settled(send: (request: Request) => Promise<Response>, request: R
   for (let waited = 0, seconds = 0.1; ; waited += seconds, seconds = Math.min(2 * seconds, 2)) {
     const answer = await send(request.clone());
     if (waited >= patience || !(await isRunning(request, answer))) return answer;
-    await pause(seconds);
+    await pause(seconds, request);
   }
 }
 
-/** Tries again what may be repeated, after as long as the server asks for: reads, and writes with an `Idempotency-Key`. */
+/**
+ * Tries again what may be repeated, after as long as the server asks for: reads, and writes with an `Idempotency-Key`. The signal of a
+ * request ends its waits, too.
+ */
 export function retrying(send: (request: Request) => Promise<Response>, retries = 2): (request: Request) => Promise<Response> {
   return async (request) => {
     for (let left = isRepeatable(request) ? retries : 0; ; left--) {
@@ -45,7 +55,7 @@ export function retrying(send: (request: Request) => Promise<Response>, retries 
       });
       const seconds = Number(answer?.headers.get('Retry-After') ?? 0.2);
       if (answer && (left <= 0 || ![429, 503].includes(answer.status) || !(seconds <= patience))) return answer;
-      await pause(seconds);
+      await pause(seconds, request);
     }
   };
 }
