@@ -147,25 +147,29 @@ const both =
 /**
  * Options of graphql-ws for a socket that comes back as long as it takes, soon at first and never later than after five seconds, and
  * that ends a line which is dead: it sends a ping every `keepAlive` milliseconds, and waits half of that for the pong, or for the next
- * message before it.
+ * message before it. A line that is not open after `keepAlive` milliseconds is dead, too.
  */
-export function steady({ on = {}, keepAlive = 10_000, ...options }: ClientOptions): ClientOptions {
+export function steady({ on, keepAlive = 10_000, webSocketImpl: Line = globalThis.WebSocket, ...options }: ClientOptions): ClientOptions {
   let [socket, silence]: [WebSocket?, ReturnType<typeof setTimeout>?] = [];
-  const wait = (isOn: boolean, line = socket) => {
+  // Where `keepAlive` is 0 or has no end, nobody is to watch.
+  const wait = (ms: number, line = socket!) => {
     clearTimeout(silence);
-    [socket, silence] = [line, isOn ? setTimeout(abandon, keepAlive / 2, line!) : undefined];
+    [socket, silence] = [line, ms && Number.isFinite(ms) ? setTimeout(abandon, ms, line) : undefined];
+    return line;
   };
+  const watched = Line && new Proxy(Line as typeof WebSocket, { construct: (Impl, [url, names]) => wait(keepAlive, new Impl(url, names)) });
   return {
-    ...{ retryAttempts: Number.POSITIVE_INFINITY, shouldRetry: () => true, keepAlive },
+    ...{ retryAttempts: Number.POSITIVE_INFINITY, shouldRetry: () => true, keepAlive, webSocketImpl: watched },
     retryWait: (attempt) => new Promise((resume) => setTimeout(resume, Math.min(250 * 2 ** attempt, 5000))),
     ...options,
     on: {
       ...on,
-      opened: both((opened) => wait(false, opened as WebSocket), on.opened),
+      opened: both((opened) => wait(0, opened as WebSocket), on?.opened),
+      closed: both((_event) => wait(0), on?.closed),
       // What comes while a pong is waited for stands before it on the line: graphql-ws asks for none before that one has come.
-      message: both((_message) => wait(silence !== undefined), on.message),
-      ping: both((isReceived) => isReceived || wait(true), on.ping),
-      pong: both((isReceived) => isReceived && wait(false), on.pong),
+      message: both((_message) => wait(silence ? keepAlive / 2 : 0), on?.message),
+      ping: both((isReceived) => isReceived || wait(keepAlive / 2), on?.ping),
+      pong: both((isReceived) => isReceived && wait(0), on?.pong),
     },
   };
 }

@@ -1,7 +1,9 @@
-import { expect, it } from '@jest/globals';
-import { MessageType } from 'graphql-ws';
+import { describe, expect, it } from '@jest/globals';
+import { type ClientOptions, MessageType } from 'graphql-ws';
 import { steady } from '../../src/client/index.js';
 import { eventually } from '../support/live.js';
+import { TcpProxy } from '../support/proxy.js';
+import { keyHolder, lineTo } from '../support/resumeLine.js';
 
 /** Milliseconds between two pings; the line has half of that. */
 const keepAlive = 3000;
@@ -39,4 +41,37 @@ it('waits for no pong of a line that ended before it came', async () => {
   on!.message!({ type: MessageType.ConnectionAck });
   await pause(500);
   expect(closed).toEqual([]);
+});
+
+describe('a line that is not opened', () => {
+  it('is left for another one', async () => {
+    const { crm, secret, url } = await keyHolder();
+    const proxy = await TcpProxy.before(url);
+    proxy.hang();
+    const { client, results, watch, sockets } = lineTo(new URL(proxy.through(url)).origin, secret, 1000);
+    const stop = watch('subscription ($after: ID) { contactEvents(after: $after, ready: true) { id kind } }');
+    await eventually(() => sockets.length === 1 && proxy.connections === 1);
+    proxy.forget();
+    await eventually(() => results.length === 1);
+    expect([results[0].contactEvents.kind, sockets.length]).toEqual(['ready', 2]);
+    stop();
+    await client.dispose();
+    await proxy.close();
+    await crm.close();
+  });
+
+  it.each([0, Number.POSITIVE_INFINITY])('is waited for where nothing is to be watched: keepAlive %d', async (keepAlive) => {
+    const closed: number[] = [];
+    class Opening {
+      static readonly CLOSED = 3;
+      readonly readyState = 0;
+      close(code: number) {
+        closed.push(code);
+      }
+    }
+    const { webSocketImpl } = steady({ url: 'ws://nowhere', keepAlive, webSocketImpl: Opening } as ClientOptions);
+    const line = new (webSocketImpl as typeof Opening)();
+    await pause(100);
+    expect([line instanceof Opening, closed]).toEqual([true, []]);
+  });
 });
