@@ -145,9 +145,9 @@ const both =
   (...args: A) => [own(...args), given?.(...args)];
 
 /**
- * Options of graphql-ws for a socket that comes back as long as it takes, soon at first and never later than after five seconds, and
- * that ends a line which is dead: it sends a ping every `keepAlive` milliseconds, and waits half of that for the pong, or for the next
- * message before it. A line that is not open after `keepAlive` milliseconds is dead, too.
+ * Options of graphql-ws for a socket that comes back as long as it takes, soon at first and never later than after five seconds, at
+ * another moment than other clients, and that ends a line which is dead: it sends a ping every `keepAlive` milliseconds, and waits half
+ * of that for the pong, or for the next message before it. A line that is not open after `keepAlive` milliseconds is dead, too.
  */
 export function steady({ on, keepAlive = 10_000, webSocketImpl: Line = globalThis.WebSocket, ...options }: ClientOptions): ClientOptions {
   let [socket, silence]: [WebSocket?, ReturnType<typeof setTimeout>?] = [];
@@ -160,7 +160,8 @@ export function steady({ on, keepAlive = 10_000, webSocketImpl: Line = globalThi
   const watched = Line && new Proxy(Line as typeof WebSocket, { construct: (Impl, [url, names]) => wait(keepAlive, new Impl(url, names)) });
   return {
     ...{ retryAttempts: Number.POSITIVE_INFINITY, shouldRetry: () => true, keepAlive, webSocketImpl: watched },
-    retryWait: (attempt) => new Promise((resume) => setTimeout(resume, Math.min(250 * 2 ** attempt, 5000))),
+    // Half of it is left to chance: a server that comes back is not met by all at once.
+    retryWait: (attempt) => new Promise((resume) => setTimeout(resume, Math.min(250 * 2 ** attempt, 5000) * (0.5 + Math.random() / 2))),
     ...options,
     on: {
       ...on,

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { type ClientOptions, MessageType } from 'graphql-ws';
 import { steady } from '../../src/client/index.js';
 import { eventually } from '../support/live.js';
@@ -41,6 +41,22 @@ it('waits for no pong of a line that ended before it came', async () => {
   on!.message!({ type: MessageType.ConnectionAck });
   await pause(500);
   expect(closed).toEqual([]);
+});
+
+it('comes back at another moment than other clients, soon at first and never later than after five seconds', async () => {
+  const waits: number[] = [];
+  const timer = jest.spyOn(globalThis, 'setTimeout').mockImplementation(((resume: () => void, ms: number) => {
+    waits.push(ms);
+    resume();
+  }) as never);
+  try {
+    const { retryWait } = steady({ url: 'ws://nowhere' });
+    for (const attempt of [0, 0, 0, 0, 100, 100, 100, 100]) await retryWait!(attempt);
+  } finally {
+    timer.mockRestore();
+  }
+  expect([new Set(waits).size, Math.max(...waits.slice(0, 4)) <= 250, Math.max(...waits) <= 5000]).toEqual([8, true, true]);
+  expect([Math.min(...waits) >= 125, Math.min(...waits.slice(4)) >= 2500]).toEqual([true, true]);
 });
 
 describe('a line that is not opened', () => {
