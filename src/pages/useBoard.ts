@@ -25,9 +25,11 @@ export function moved(columns: Columns, card: CardFragment | undefined, { stageI
   );
 }
 
-/** The card that a place is behind: what the server is told. */
-const before = (columns: Columns, id: string, { stageId, index }: Place): string | null =>
-  (columns.get(stageId) ?? []).filter((card) => card.id !== id)[index - 1]?.id ?? null;
+/** The card that a place is behind, the nearest one that counts: what the server is told. */
+const before = (columns: Columns, id: string, { stageId, index }: Place, counts = (_id: string) => true): string | null => {
+  const others = (columns.get(stageId) ?? []).filter((card) => card.id !== id);
+  return others.slice(0, index).findLast((card) => counts(card.id))?.id ?? null;
+};
 
 const placeOf = (columns: Columns, id: string): Place | undefined =>
   [...columns].flatMap(([stageId, cards]) => cards.flatMap((card, index) => (card.id === id ? [{ stageId, index }] : [])))[0];
@@ -56,26 +58,32 @@ export function useBoard(stages: readonly { id: string }[]) {
   const [move] = useMutation(MoveDealDocument);
   const { send, ...reason } = useReason();
   const kept = useMemo<Columns>(() => new Map(stages.map(({ id }) => [id, came.get(id)?.cards ?? none])), [came, stages]);
-  const { pending, put: become } = usePending<{ card: CardFragment; place: Place }>((id, { place }) => isSame(placeOf(kept, id), place));
+  const { pending, isKept, ...changes } = usePending<{ card: CardFragment; place: Place }>((id, { place }) =>
+    isSame(placeOf(kept, id), place),
+  );
   // Each column is told by itself: for a moment a card may have left one and not be in the other.
   const columns = useMemo(
     () => [...pending.values()].reduce((all, { value: { card, place } }) => moved(all, cardOf(kept, card.id) ?? card, place), kept),
     [kept, pending],
   );
-  const latest = useRef(columns);
+  const latest = useRef({ columns, kept });
   useLayoutEffect(() => {
-    latest.current = columns;
+    latest.current = { columns, kept };
   });
   /** Whether it stays where it was put, or is put elsewhere meanwhile. */
   async function put(id: string, place: Place): Promise<boolean> {
     const card = cardOf(columns, id);
     if (!card || isSame(placeOf(columns, id), place)) return true;
-    return become(id, { card, place }, (isNewest) => {
+    const { stageId } = place;
+    const sending = (isNewest: () => boolean) => {
+      const { columns: now, kept: live } = latest.current;
+      // A card that is only shown there is not in the stage for the server, which would refuse it as a neighbour.
+      const isThere = (other: string) => isKept(other) || Boolean(live.get(stageId)?.some((one) => one.id === other));
       // While it waited others may have come before it or gone.
-      const afterId = before(latest.current, id, place);
-      const to = { id, stageId: place.stageId, afterId };
+      const to = { id, stageId, afterId: before(now, id, place, isThere) };
       return send(card.title, (lostReason) => move({ variables: { ...to, lostReason } }), isNewest);
-    });
+    };
+    return changes.put(id, { card, place }, sending, before(columns, id, place));
   }
   return { columns, show, put, ...reason };
 }

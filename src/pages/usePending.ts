@@ -24,13 +24,19 @@ export function usePending<V>(isThere: (key: string, value: V) => boolean) {
   useEffect(() => {
     for (const [key, entry] of pending) if (entry.isKept && isThere(key, entry.value)) forget(key, entry);
   });
-  /** Whether it is kept, or another under its key has taken its place. What it was refused by is thrown, unless one has. */
-  async function put(key: string, value: V, send: Send): Promise<boolean> {
+  /** Whether nothing under this key waits, is on its way or was refused: what was put there last is kept. */
+  const isKept = (key: string) => newest.current.get(key)?.isKept ?? true;
+  /**
+   * Whether it is kept, or another under its key has taken its place. What it was refused by is thrown, unless one has. What was put
+   * before under the key `behind` is done first, too: only what is earlier is waited for, so that no two wait for each other.
+   */
+  async function put(key: string, value: V, send: Send, behind?: string | null): Promise<boolean> {
     const entry: Entry<V> = { value, isKept: false };
     newest.current.set(key, entry);
     setPending((all) => new Map(all).set(key, entry));
     const isNewest = () => newest.current.get(key) === entry;
-    const sent = (last.current.get(key) ?? Promise.resolve()).then(() => !isNewest() || send(isNewest));
+    const earlier = Promise.all([last.current.get(key), last.current.get(behind ?? key)]);
+    const sent = earlier.then(() => !isNewest() || send(isNewest));
     last.current.set(
       key,
       sent.catch(() => {}),
@@ -49,5 +55,5 @@ export function usePending<V>(isThere: (key: string, value: V) => boolean) {
     if (told === false) return false;
     throw told.refusal;
   }
-  return { pending, put };
+  return { pending, put, isKept };
 }

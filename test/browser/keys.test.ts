@@ -1,6 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
+import type { HTTPRequest } from 'puppeteer-core';
 import type { Loose } from '../support/client.js';
+import { eventually } from '../support/live.js';
 import { demo, onBoard, one } from './board.js';
+import { holding } from './fields.js';
 
 onBoard();
 
@@ -72,5 +75,64 @@ describe('a card that has the focus', () => {
             id,
           ]);
     expect([await taken({ key: 'ArrowRight' }), await one.focused()]).toEqual([true, expect.not.stringContaining(id!)]);
+  });
+});
+
+describe('a card that is put behind another whose own move is not kept yet', () => {
+  const topOf = async (nth: number) => (await one.shown())[nth]?.deals[0]?.split(' ')[0];
+  const idsOf = (deals: string[]) => deals.map((deal) => deal.split(' ')[0]);
+
+  /**
+   * Takes the card at the top of the first column to the second, and that of the third to the place below it, while the first move
+   * hangs. What becomes of that one the test says; then the last one is sent.
+   */
+  async function follow(goOn: (first: HTTPRequest) => Promise<void>) {
+    await one.visit('/board');
+    await eventually(async () => (await topOf(0)) && (await topOf(2)));
+    const [above, below] = [(await topOf(0))!, (await topOf(2))!];
+    const { keyboard } = one.page;
+    const step = async (id: string, key: 'ArrowRight' | 'ArrowLeft' | 'ArrowDown') => {
+      await keyboard.press(key);
+      await eventually(async () => (await one.focused()) === id);
+    };
+    let sent = '';
+    await holding(one, 'MoveDeal', async (next) => {
+      await (await one.find(`[data-deal="${above}"]`)).focus();
+      await keyboard.down('Shift');
+      await step(above, 'ArrowRight');
+      const first = await next();
+      await (await one.find(`[data-deal="${below}"]`)).focus();
+      await step(below, 'ArrowLeft');
+      const aside = await next();
+      await step(below, 'ArrowDown');
+      await keyboard.up('Shift');
+      expect(idsOf((await one.shown())[1]!.deals).slice(0, 2)).toEqual([above, below]);
+      await aside.continue();
+      await eventually(async () => idsOf((await demo.board())[1]!.deals).includes(below));
+      await goOn(first);
+      const last = await next();
+      sent = last.postData()!;
+      await last.continue();
+    });
+    return { above, below, sent };
+  }
+
+  it('is put behind the nearest one that is there, where that one does not come', async () => {
+    const { above, below, sent } = await follow((first) => first.abort('connectionreset'));
+    expect([sent.includes(below), sent.includes(above)]).toEqual([true, false]);
+    await eventually(async () => idsOf((await one.shown())[0]!.deals).includes(above));
+    expect(idsOf((await demo.board())[1]!.deals)).toContain(below);
+    expect(demo.faults().filter((fault) => !fault.includes('ERR_CONNECTION_RESET'))).toEqual([]);
+  });
+
+  it('is put behind that one, once it has come', async () => {
+    const { above, below, sent } = await follow((first) => first.continue());
+    expect(sent).toContain(`"afterId":"${above}"`);
+    await eventually(
+      async () =>
+        idsOf((await demo.board())[1]!.deals)
+          .slice(0, 2)
+          .join() === `${above},${below}`,
+    );
   });
 });
