@@ -47,7 +47,8 @@ function Form({ close }: { close(): void }) {
     const written = [...new FormData(event.currentTarget)].map(([name, value]) => [name, String(value).trim()]);
     const input = Object.fromEntries(written.filter(([, value]) => value));
     const made = await send(input, (context) => create({ variables: { input }, context })).catch(() => undefined);
-    if (made?.data) go(`/contacts/${made.data.createContact.id}`);
+    // Who has closed it reads or writes something else by now: where they are, they stay.
+    if (made?.data && dialog.current?.open) go(`/contacts/${made.data.createContact.id}`);
   }
   return (
     <dialog ref={dialog} className="card-box dialog" aria-labelledby="new-contact" onClose={close}>

@@ -168,3 +168,24 @@ describe('a deal that is dragged', () => {
     expect(await one.page.$$eval('[data-held="true"], [data-over="true"]', (all) => all.length)).toBe(0);
   });
 });
+
+describe('a dialog for a new contact that is closed before the answer comes', () => {
+  it('leaves the page alone to which its reader has gone', async () => {
+    await one.visit('/board/contacts');
+    await holding(one, 'CreateContact', async (next) => {
+      await one.press('New contact');
+      await fill(one, 'dialog [name=lastName]', 'Closedearly');
+      await one.press('Create contact');
+      const sent = await next();
+      await one.press('Cancel');
+      await eventually(async () => !(await isOpen()));
+      await one.page.$eval('header a[href$="/inbox"]', (link) => (link as HTMLElement).click());
+      await sent.continue();
+      await (await eventually(() => sent.response()))!.text();
+      // As long as the page would take to go elsewhere.
+      await one.page.evaluate(() => new Promise((resume) => requestAnimationFrame(() => requestAnimationFrame(resume))));
+    });
+    const { contacts } = await demo.ask('{ contacts(filter: { search: "Closedearly" }) { totalCount } }');
+    expect([contacts.totalCount, await one.page.evaluate(() => location.pathname)]).toEqual([1, '/board/inbox']);
+  });
+});
