@@ -34,15 +34,18 @@ export function Enrolment({ password }: { password?: string }) {
 
 /** A way out, for who has no authenticator at hand. */
 function Leave() {
-  const [logout] = useMutation(LogoutDocument);
+  const [logout, { error }] = useMutation(LogoutDocument);
   const leave = async () => {
-    await logout();
-    await enter().catch(() => {});
+    const done = await logout().catch(() => undefined);
+    if (done) await enter();
   };
   return (
-    <button type="button" className="plain" onClick={leave}>
-      Log out
-    </button>
+    <>
+      <button type="button" className="plain" onClick={leave}>
+        Log out
+      </button>
+      <Fault error={error} />
+    </>
   );
 }
 

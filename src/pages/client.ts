@@ -53,12 +53,15 @@ async function lookAgain(isOver = false): Promise<void> {
   // Without an answer somebody else has entered meanwhile.
   const answer = await asked.catch(() => undefined);
   isLooking = false;
-  if (answer && (isSessionOver || (answer.error && errorOf(answer.error).code === 'unauthenticated'))) await enter().catch(() => {});
+  if (answer && (isSessionOver || (answer.error && errorOf(answer.error).code === 'unauthenticated'))) await enter();
 }
 
-/** Who the caller is has changed: the sockets of the one before end, and everything is asked for anew. */
+/**
+ * Who the caller is has changed: the sockets of the one before end, and everything is asked for anew. What of it fails is told by the
+ * components that show it.
+ */
 export async function enter(): Promise<void> {
   isSessionOver = false;
   sockets.terminate();
-  await client.resetStore();
+  await client.resetStore().catch(() => {});
 }

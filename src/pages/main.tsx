@@ -71,7 +71,7 @@ function Head({ name, workspace, path }: { name: string; workspace: string; path
   const [logout, { error }] = useMutation(LogoutDocument);
   async function leave() {
     const done = await logout().catch(() => undefined);
-    if (done) await enter().catch(() => {});
+    if (done) await enter();
   }
   const { data } = useSubscription(UnreadDocument, { fetchPolicy: 'no-cache' });
   const unread = data?.live.conversations.totalCount;

@@ -124,6 +124,25 @@ describe('logging out', () => {
   });
 });
 
+describe('logging out instead of setting up a second factor', () => {
+  it('is told where it does not arrive, and can be tried again', async () => {
+    const { person, demandFactor } = await demo.ownerWithoutFactor('leaver');
+    await demandFactor();
+    const somebody = await demo.tab(true);
+    await demo.login(somebody, person);
+    await somebody.find('.qr');
+    await holding(somebody, 'Logout', async (next) => {
+      await somebody.press('Log out');
+      await (await next()).abort('connectionreset');
+      await somebody.find('.login [role=alert]');
+    });
+    expect(await textOf(somebody, '.login [role=alert]')).toBe('The server cannot be reached: try again.');
+    await somebody.press('Log out');
+    await somebody.find('input[name=email]');
+    expect(demo.faults().filter((fault) => !/status of 40[13]|ERR_CONNECTION_RESET/.test(fault))).toEqual([]);
+  });
+});
+
 describe('a second factor', () => {
   it('is asked for after the password', async () => {
     const secret = await demo.secondFactor(codeOf);
