@@ -139,6 +139,27 @@ describe('What e-mails to many answer', () => {
   });
 });
 
+describe('What assigning a line answers', () => {
+  const assign = `mutation ($line: ID!, $user: ID) {
+    assignLine(lineId: $line, input: { userId: $user }) { vendorLine { status assignments { id lineId user { userId } } } }
+  }`;
+
+  it('leads to who has which line now, in GraphQL alone', async () => {
+    dataOf(await acme.owner.put('/settings/vendor-line', { apiKey: 'line_answers' }));
+    const { userId } = await acme.member();
+    const linesAfter = async (line: string, user: string | null) => (await run(assign, { line, user })).assignLine.vendorLine;
+    const [line, id] = ['answers-1', expect.any(String)];
+    const first = await linesAfter(line, acme.ownerId);
+    expect(first).toEqual({ status: 'connected', assignments: [{ id, lineId: line, user: { userId: acme.ownerId } }] });
+    const second = await linesAfter(line, userId);
+    expect(second.assignments).toEqual([{ id, lineId: line, user: { userId } }]);
+    expect(second.assignments[0].id).not.toBe(first.assignments[0].id);
+    expect((await linesAfter(line, null)).assignments).toEqual([]);
+    const told = dataOf(await acme.owner.put(`/settings/vendor-line/lines/${line}`, { userId }));
+    expect(Object.keys(told)).not.toContain('vendorLine');
+  });
+});
+
 describe('What submitting a form answers', () => {
   const submit = (more: string) => `mutation ($id: ID!) {
     submitForm(id: $id, input: { data: { email: "grace@example.com" } }) { submissionId contactId ${more} }

@@ -4,7 +4,7 @@ import { drop, edit, read } from '../../kernel/module/routes.js';
 import { relation } from '../../kernel/tables/relation.js';
 import { userTable } from '../users/user.table.js';
 import { assignmentEvents, connectionEvents, LineAssignment, VendorConnection } from './vendorLine.model.js';
-import { VendorLineResolver } from './vendorLine.resolver.js';
+import { LineOutcomeResolver, VendorLineResolver } from './vendorLine.resolver.js';
 import { assignmentById, connectionById, onUserRemoved, seals } from './vendorLine.service.js';
 import { assignmentTable, connectionTable } from './vendorLine.table.js';
 
@@ -20,7 +20,7 @@ export default defineModule({
   relations: relation(connectionTable, 'connectedBy', userTable, {
     one: { name: 'connector', description: 'The user who connected it' },
   }),
-  resolvers: [VendorLineResolver],
+  resolvers: [VendorLineResolver, LineOutcomeResolver],
   events: [
     recordFeed(connectionEvents, { record: () => VendorConnection, find: connectionById, access }),
     recordFeed(assignmentEvents, { record: () => LineAssignment, find: assignmentById, access }),

@@ -1,4 +1,4 @@
-import { Ctx, Mutation, Query, Resolver } from 'type-graphql';
+import { Ctx, FieldResolver, Mutation, Query, Resolver } from 'type-graphql';
 import { Access } from '../../kernel/access/access.js';
 import type { Context } from '../../kernel/context/context.js';
 import { IdArg } from '../../kernel/model/connection.js';
@@ -39,5 +39,15 @@ export class VendorLineResolver {
   @Detached()
   assignLine(@Ctx() ctx: Context, @IdArg('lineId') lineId: string, @In() input: AssignLineInput) {
     return assignLine(ctx, lineId, input);
+  }
+}
+
+/** What assigning a line answers leads to all that it changed: the assignment that it made, and those that are no longer there. */
+@Resolver(() => LineOutcome)
+@Access({ scope: 'settings' })
+export class LineOutcomeResolver {
+  @FieldResolver(() => VendorLine, { description: 'The settings of the vendor of lines as they are now, with who has which line' })
+  vendorLine(@Ctx() ctx: Context) {
+    return lines.getVendorLine(ctx);
   }
 }
