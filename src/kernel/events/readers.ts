@@ -1,4 +1,4 @@
-import { bigint, integer, json, listOf, text, uuid } from '../database/kinds.js';
+import { bigint, flag, instant, integer, json, listOf, text, uuid } from '../database/kinds.js';
 import { commitsUnawaited, joinSql, rawSql, type Sql, sql } from '../database/sql.js';
 import { type Statement, statement } from '../database/statement.js';
 import { type FeedEvent, feedColumns, type StoredEvent } from './feedStore.js';
@@ -64,6 +64,11 @@ export interface FeedEnd {
   unplaced: readonly string[];
 }
 
+/** The events `e` of an account that are committed and have no place in the feed yet. */
+const withoutPlace = (account: Sql): Sql => sql`outbox_events e
+  where e.account_id = ${account} and e.seq > (select seq from feed_floor)
+    and not exists (select from feed_positions p where p.account_id = e.account_id and p.seq = e.seq)`;
+
 /** The end of the caller's account's feed for some names, or for all but some by `*`. */
 export const endOfFeed = statement({
   name: 'endOfFeed',
@@ -71,11 +76,22 @@ export const endOfFeed = statement({
   row: { after: bigint, unplaced: listOf(uuid) },
   text: ({ account, names, except }) => sql`
     select coalesce((select h.pos from feed_heads h where h.account_id = ${account}), 0)::text as after, array(
-      select e.id from outbox_events e
-      where e.account_id = ${account} and e.seq > (select seq from feed_floor) and (e.name = any(${names}) or '*' = any(${names}))
-        and e.name <> all(${except})
-        and not exists (select from feed_positions p where p.account_id = e.account_id and p.seq = e.seq)
+      select e.id from ${withoutPlace(account)} and (e.name = any(${names}) or '*' = any(${names})) and e.name <> all(${except})
       order by e.seq desc limit ${rawSql(String(mostUnplaced))}) as unplaced`,
+});
+
+/**
+ * How far a reader is in the feed of the caller's account, but not before a place (`after`), and whether an event of a name that happened
+ * until a moment has no place yet (`isComing`).
+ */
+export const readSoFar = statement({
+  name: 'readSoFar',
+  takes: { reader: text, event: text, after: bigint, until: instant },
+  row: { after: bigint, isComing: flag },
+  text: ({ account, reader, event, after, until }) => sql`
+    select greatest(${after}::bigint,
+        (select r.pos from feed_readers r where r.account_id = ${account} and r.name = ${reader}))::text as after,
+      exists (select from ${withoutPlace(account)} and e.name = ${event} and e.created_at <= ${until}) as "isComing"`,
 });
 
 /** Whether an event came after the feed ended so. */

@@ -1,10 +1,10 @@
 import type { Context } from '../../kernel/context/context.js';
 import type { DueRow } from '../../kernel/context/registry.js';
-import { bigint, flag, instant, integer, text, uuid } from '../../kernel/database/kinds.js';
+import { integer, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { shown } from '../../kernel/events/feedStore.js';
-import { endOfFeed, eventsAfter, type FeedEnd } from '../../kernel/events/readers.js';
+import { endOfFeed, eventsAfter, type FeedEnd, readSoFar } from '../../kernel/events/readers.js';
 import { recordExists } from '../../kernel/lists/nodes.js';
 import type { Wait } from './automation.wait.js';
 import { recordIsGone } from './run.end.js';
@@ -64,18 +64,6 @@ async function since(ctx: Context, { id, waitEvent }: RunRow, place: string): Pr
   }
 }
 
-const unread = statement({
-  name: 'unreadBeforeEndOfWait',
-  takes: { event: text, after: bigint, until: instant },
-  row: { after: bigint, isComing: flag },
-  text: ({ account, event, after, until }) => sql`
-    select greatest(${after}::bigint,
-        (select r.pos from feed_readers r where r.account_id = ${account} and r.name = 'automations'))::text as after,
-      exists (select from outbox_events e
-        where e.account_id = ${account} and e.seq > (select seq from feed_floor) and e.name = ${event} and e.created_at <= ${until}
-          and not exists (select from feed_positions p where p.account_id = e.account_id and p.seq = e.seq)) as "isComing"`,
-});
-
 /** How far a wait for an event is by the feed. */
 interface Seen {
   /** What became of it; undefined where nothing did. */
@@ -92,8 +80,7 @@ export async function seenInFeed(ctx: Context, run: RunRow, { isBegun, isOut }: 
   const { waitEvent, waitingAfter, waitUntil } = run;
   if (!isOut) return isBegun ? { outcome: await since(ctx, run, waitingAfter!) } : {};
   // Before the feed is searched: what gets its place in between is found there.
-  const [{ after, isComing }] = (await ctx.rows(unread, { event: waitEvent!, after: waitingAfter ?? '0', until: waitUntil! })) as [
-    { after: string; isComing: boolean },
-  ];
-  return isComing ? { isComing } : { outcome: await since(ctx, run, isBegun ? waitingAfter! : after) };
+  const asked = { reader: 'automations', event: waitEvent!, after: waitingAfter ?? '0', until: waitUntil! };
+  const [read] = await ctx.rows(readSoFar, asked);
+  return read!.isComing ? { isComing: true } : { outcome: await since(ctx, run, isBegun ? waitingAfter! : read!.after) };
 }
