@@ -4,8 +4,9 @@ import { integer, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { shown } from '../../kernel/events/feedStore.js';
-import { endOfFeed, eventsAfter, type FeedEnd, readSoFar } from '../../kernel/events/readers.js';
+import { eventsAfter, type FeedEnd, readSoFar } from '../../kernel/events/readers.js';
 import { recordExists } from '../../kernel/lists/nodes.js';
+import { feedEnd } from '../../kernel/operations/feedEnd.js';
 import type { Wait } from './automation.wait.js';
 import { recordIsGone } from './run.end.js';
 import type { RunRow } from './run.table.js';
@@ -26,9 +27,9 @@ export async function beginningOf(ctx: Context, run: RunRow, wait: Extract<Wait,
   if (!way && !patience)
     return `${event} is about nothing that the run is about, neither its record nor its contact: without a timeout the wait would never end`;
   // Before the record is looked for: what becomes of it later has a later place.
-  const [end] = await ctx.rows(endOfFeed, { names: [event], except: [] });
+  const end = await feedEnd(ctx, [event]);
   const isGone = way === 'record' && !patience && !(await recordExists(ctx, ctx.app.registry.events.get(event)!.of.type, run.entityId!));
-  return isGone ? recordIsGone(event) : end!;
+  return isGone ? recordIsGone(event) : end;
 }
 
 const rested = statement({

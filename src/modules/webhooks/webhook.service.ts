@@ -7,11 +7,12 @@ import { emptyRow, instant, json, listOf, nullable, type RowOf, text, uuid } fro
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/changes.js';
-import { endOfFeed, mostUnplaced } from '../../kernel/events/readers.js';
+import { mostUnplaced } from '../../kernel/events/readers.js';
 import { findRow, getRow, listRows } from '../../kernel/lists/list.js';
 import { archived } from '../../kernel/model/removal.js';
 import { activeLimit } from '../../kernel/operations/activeLimit.js';
 import { inFinalTransaction } from '../../kernel/operations/detached.js';
+import { feedEnd } from '../../kernel/operations/feedEnd.js';
 import { effectIdOf } from '../../kernel/operations/idempotency.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { checkTrial } from '../plans/plan.limits.js';
@@ -93,7 +94,7 @@ export async function createWebhook(ctx: Context, input: CreateWebhookInput): Pr
     } = inside.insert('Webhook', {
       ...emptyRow(webhookTable.shape),
       ...own,
-      ...(await startAfter(inside, events)),
+      ...(await beginsBehind(inside, events)),
       secret: sealed(ctx.app, placeOf(id), secret),
     });
     await inside.follow('webhooks');
@@ -136,10 +137,10 @@ export async function applyChange(ctx: Context, before: WebhookToChange, given: 
   return saved;
 }
 
-/** From where on a webhook is sent events of some names, from now on. */
-async function startAfter(ctx: Context, names: readonly string[]) {
-  const [end] = await ctx.rows(endOfFeed, { names, except: [] });
-  return { activeAfter: end!.after, activeUnplaced: [...end!.unplaced] };
+/** Behind what a webhook begins that is sent events of some names from now on. */
+async function beginsBehind(ctx: Context, names: readonly string[]) {
+  const { after, unplaced } = await feedEnd(ctx, names);
+  return { activeAfter: after, activeUnplaced: unplaced };
 }
 
 /** From where on a webhook is sent what, after a change. */
@@ -149,12 +150,12 @@ async function placesAfterChange(
   events: readonly string[] | undefined,
   isBack: boolean | undefined,
 ) {
-  if (isBack) return { ...(await startAfter(ctx, events ?? before.events)), eventsAfter: {} };
+  if (isBack) return { ...(await beginsBehind(ctx, events ?? before.events)), eventsAfter: {} };
   if (!events || before.events.includes('*')) return events && { eventsAfter: eventsAfterChange(before, events, '0') };
-  const [end] = await ctx.rows(endOfFeed, { names: events, except: before.events });
+  const { after, unplaced } = await feedEnd(ctx, events, before.events);
   // What it wanted all along is from before for good, too.
-  const activeUnplaced = [...end!.unplaced, ...before.activeUnplaced].slice(0, mostUnplaced);
-  return { activeUnplaced, eventsAfter: eventsAfterChange(before, events, end!.after) };
+  const activeUnplaced = [...unplaced, ...before.activeUnplaced].slice(0, mostUnplaced);
+  return { activeUnplaced, eventsAfter: eventsAfterChange(before, events, after) };
 }
 
 /** Contract DELETE /webhooks/manage/{id}: archived; what waits to be sent is cancelled, what was sent can still be looked at. */
