@@ -1,4 +1,5 @@
 import { Prisma } from '../../generated/prisma/client.js';
+import { withChanges } from './objects.js';
 
 /** An exact decimal. */
 export type Exact = Prisma.Decimal;
@@ -30,6 +31,12 @@ export function isSureOf(value: number): boolean {
 /** What a number is told that cannot. */
 export const toBeText = 'must be sent as a string: a JSON number of this size may not be exact';
 
+/** What an amount may be, as a request, a row or a computation has it. */
+type Amount = Exact | string | number | null | undefined;
+
 /** An amount as plain text, equal for equal amounts however they were written; null for none. */
-export const plainAmount = (value: Exact | string | number | null | undefined): string | null =>
-  value === null || value === undefined ? null : exact(value).toFixed();
+export const plainAmount = (value: Amount): string | null => (value === null || value === undefined ? null : exact(value).toFixed());
+
+/** The same record, some of its amounts as plain text: equal for equal records however these were written. */
+export const withPlainAmounts = <K extends string, T extends { [Name in K]?: Amount }>(record: T, names: readonly K[]) =>
+  withChanges(record, Object.fromEntries(names.map((name) => [name, plainAmount(record[name])])) as Record<K, string | null>);

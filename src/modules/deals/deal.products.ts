@@ -5,9 +5,12 @@ import type { DealProduct, DealProductInput } from './deal.model.js';
 
 const four = (n: number) => `${n}.0000`;
 
+/** The fields of a line that are amounts. */
+export const lineAmounts = ['quantity', 'unitPrice', 'discount', 'tax', 'sortOrder'] as const;
+
 /** What a line says, its id aside: the same for equal lines however their amounts were written. */
-const saidBy = ({ name, description, quantity, unitPrice, discount, tax, sortOrder }: Omit<DealProduct, 'id'>) =>
-  JSON.stringify([name, description, ...[quantity, unitPrice, discount, tax, sortOrder].map(plainAmount)]);
+const saidBy = (line: Omit<DealProduct, 'id'>) =>
+  JSON.stringify([line.name, line.description, ...lineAmounts.map((name) => plainAmount(line[name]))]);
 
 /** Finds the id that a line keeps: that of one of before that says the same, each once, and none that the request names itself. */
 function idsToKeep(

@@ -1,9 +1,9 @@
-import { plainAmount } from '../../kernel/base/money.js';
+import { withPlainAmounts } from '../../kernel/base/money.js';
 import { amountsShown, type Changes, changesBetween } from '../../kernel/events/changes.js';
 import { lastPosition } from './deal.board.js';
 import type { WholeDeal } from './deal.columns.js';
 import type { DealProduct, UpdateDealInput } from './deal.model.js';
-import { sumOf } from './deal.products.js';
+import { lineAmounts, sumOf } from './deal.products.js';
 import type { StageRules } from './deal.stage.js';
 
 // Each rule says what becomes of some of a deal's fields, from what they were and what was sent. `undefined` leaves a field.
@@ -49,16 +49,10 @@ export function likelihoodAfter(before: WholeDeal, { probability }: UpdateDealIn
 /** What a deal takes on in another stage besides: its place behind the others. */
 export const entering = (now: Date) => ({ stageEnteredAt: now, position: lastPosition(now) });
 
-const lineAmounts = ['quantity', 'unitPrice', 'discount', 'tax', 'sortOrder'];
-
 /** A deal as changes are looked for in it: the amounts of its lines in the same words, however they were written. */
 const comparable = (deal: WholeDeal) => ({
   ...deal,
-  products: deal.products.map(({ quantity, unitPrice, discount, tax, sortOrder, ...line }) => ({
-    ...line,
-    ...{ quantity: plainAmount(quantity), unitPrice: plainAmount(unitPrice), sortOrder: plainAmount(sortOrder) },
-    ...{ discount: plainAmount(discount), tax: plainAmount(tax) },
-  })),
+  products: deal.products.map((line) => withPlainAmounts(line, lineAmounts)),
 });
 
 /** What an edit changes of a deal, in the fields of the record. */

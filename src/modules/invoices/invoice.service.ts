@@ -1,5 +1,5 @@
 import { check, conflict, found, invalidField } from '../../kernel/base/errors.js';
-import { exact, plainAmount } from '../../kernel/base/money.js';
+import { exact, withPlainAmounts } from '../../kernel/base/money.js';
 import { defined } from '../../kernel/base/objects.js';
 import { dayAfter, today } from '../../kernel/base/timeZones.js';
 import { type Context, validId } from '../../kernel/context/context.js';
@@ -97,20 +97,19 @@ const tracked = [
   ...['status', 'total', 'amountPaid'],
 ];
 
+/** The fields of an item that are amounts and can be given. */
+const itemAmounts = ['quantity', 'unitPrice'] as const;
+
 /** What an invoice says in the same words however its amounts were written: exactly, as two amounts of 16 digits may be one double. */
 const comparable = (invoice: InvoiceRow) => ({
-  ...invoice,
-  ...Object.fromEntries((['taxRate', 'total', 'amountPaid'] as const).map((name) => [name, plainAmount(invoice[name])])),
-  items: invoice.items.map(({ description, quantity, unitPrice, productId }) => ({
-    description,
-    productId: productId ?? null,
-    quantity: plainAmount(quantity),
-    unitPrice: plainAmount(unitPrice),
-  })),
+  ...withPlainAmounts(invoice, ['taxRate', 'total', 'amountPaid']),
+  items: invoice.items.map(({ description, quantity, unitPrice, productId }) =>
+    withPlainAmounts({ description, quantity, unitPrice, productId: productId ?? null }, itemAmounts),
+  ),
 });
 
 const changesOf = (before: InvoiceRow, after: InvoiceRow): Changes =>
-  amountsShown(changesBetween(comparable(before), comparable(after), tracked), 'items', ['quantity', 'unitPrice']);
+  amountsShown(changesBetween(comparable(before), comparable(after), tracked), 'items', itemAmounts);
 
 /** What else a change of an invoice was. */
 const specificEventsOf = ({ sentAt }: InvoiceRow, before: InvoiceRow, { status, amountPaid }: Changes): Change['also'] => ({

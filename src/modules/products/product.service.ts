@@ -1,4 +1,4 @@
-import { plainAmount } from '../../kernel/base/money.js';
+import { withPlainAmounts } from '../../kernel/base/money.js';
 import { defined } from '../../kernel/base/objects.js';
 import type { Context } from '../../kernel/context/context.js';
 import { emptyRow, type RowOf } from '../../kernel/database/kinds.js';
@@ -46,7 +46,7 @@ export async function updateProduct(ctx: Context, id: string, input: UpdateProdu
   return saved;
 }
 
-const comparable = (product: ProductRow) => ({ ...product, price: plainAmount(product.price) });
+const comparable = (product: ProductRow) => withPlainAmounts(product, ['price']);
 
 /** Contract DELETE /products/{id}: archived and so inactive; the row stays, and new invoices may still name it. */
 export async function archiveProduct(ctx: Context, id: string) {
