@@ -7,7 +7,6 @@ import type { Sweep } from '../kernel/database/sweep.js';
 const mostLapses = 5;
 /** So often it is tried to give such a row up, which may end the process as well. */
 const mostGivingUp = 2;
-/** Milliseconds that a row is left alone which cannot be given up: twice as long after each further time, and at most a day. */
 
 /** What is known of the processes that worked on a row before. */
 export interface Lapsing {
@@ -31,6 +30,7 @@ export function pauseOf({ config }: App, { giveUp }: DueWork, row: Lapsing): num
   const lapses = row.lapses ?? 0;
   if (!row.isLapsed || lapses < 2) return undefined;
   const last = giveUp ? mostLapses + mostGivingUp : mostLapses;
+  // It cannot be given up: twice as long after each further time, and at most a day.
   if (lapses > last) return Math.min(hourMs * 2 ** (lapses - last - 1), dayMs);
   if (isHopeless(row)) return undefined;
   return Math.random() * config.leaseSeconds * 1000 * lapses;
