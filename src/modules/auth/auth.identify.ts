@@ -7,7 +7,7 @@ import type { App, Context, Principal } from '../../kernel/context/context.js';
 import { type CallingMember, keyByHash, sessionByHash } from './auth.callers.js';
 import { digest, isKey as isFormedAsKey } from './auth.secrets.js';
 import { accountInfo, mustHaveMfa, sessionLife } from './auth.session.js';
-import { isUseNoted } from './auth.use.js';
+import { tryToNoteUse } from './auth.use.js';
 
 interface Credentials {
   authorization?: string;
@@ -153,7 +153,7 @@ async function findSession(app: App, tokenHash: string): Promise<Known> {
   checkMember(member);
   const isDue = now.getTime() - session.lastSeenAt.getTime() > minuteMs;
   const later = new Date(now.getTime() + sessionLife);
-  const slid = isDue && (await isUseNoted(app, session.id, () => slide(app, session, { lastSeenAt: now, expiresAt: later })));
+  const slid = isDue && (await tryToNoteUse(app, session.id, () => slide(app, session, { lastSeenAt: now, expiresAt: later })));
   const expiresAt = slid ? later : session.expiresAt;
   const principal = principalOf('session', session.id, member, { tier: 'admin', scopes: null });
   if (mustHaveMfa(member)) principal.owesMfa = !session.hasMfa;
@@ -187,7 +187,7 @@ async function findKey(app: App, hash: string): Promise<Known> {
   const { member } = key;
   checkMember(member);
   const isDue = !key.lastUsedAt || now.getTime() - key.lastUsedAt.getTime() > minuteMs;
-  const noteUse = isDue ? () => isUseNoted(app, key.id, () => keyUsed(app, key.id, member)) : undefined;
+  const noteUse = isDue ? () => tryToNoteUse(app, key.id, () => keyUsed(app, key.id, member)) : undefined;
   return { principal: keyPrincipal(key, member), ipAllowlist: key.ipAllowlist, expiresAt: key.expiresAt, noteUse };
 }
 

@@ -5,30 +5,31 @@ import { fromDatabase } from '../../kernel/database/errors.js';
 
 /** Milliseconds in which a use that could not be noted is not tried again: where somebody holds its row, a try takes two seconds. */
 const restMs = 5000;
-const resting = new WeakMap<App, LRUCache<string, true>>();
+/** The ids of sessions and keys that are left alone for so long. */
+const restingByApp = new WeakMap<App, LRUCache<string, true>>();
 
 function restingOf(app: App) {
-  const known = resting.get(app);
+  const known = restingByApp.get(app);
   if (known) return known;
   const made = new LRUCache<string, true>({ max: 10_000, ttl: restMs });
-  resting.set(app, made);
+  restingByApp.set(app, made);
   return made;
 }
 
 /**
- * Notes that the session or key of an id was used, and answers whether it is noted. Whoever calls is served in any case: where the
+ * Notes that the session or key of an id was used; false where that is not noted. Whoever calls is served in any case: where the
  * database cannot take it now (its disk is full, it is read-only, somebody holds the row), the log says so, and a look after some
  * seconds tries again. Other faults are thrown.
  */
-export async function isUseNoted(app: App, id: string, note: () => Promise<unknown>): Promise<boolean> {
-  const others = restingOf(app);
-  if (others.has(id)) return false;
+export async function tryToNoteUse(app: App, id: string, note: () => Promise<unknown>): Promise<boolean> {
+  const resting = restingOf(app);
+  if (resting.has(id)) return false;
   try {
     await note();
     return true;
   } catch (error) {
     if (fromDatabase(error)?.code !== 'unavailable') throw error;
-    others.set(id, true);
+    resting.set(id, true);
     warnOfLack(app, error, 'the use of a session or key could not be noted');
     return false;
   }

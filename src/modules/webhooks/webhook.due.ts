@@ -6,7 +6,16 @@ import { instant, integer, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { isHopeless, switchOff, wasTriedLately } from './webhook.disable.js';
-import { headersOf, opened, outcomeOf, placeOfOwn, readable, secretsOfWebhook, signingSecretsOf, unsigned } from './webhook.queue.js';
+import {
+  cannotBeSigned,
+  headersOf,
+  opened,
+  outcomeOf,
+  placeOfOwn,
+  readOrLog,
+  secretsOfWebhook,
+  signingSecretsOf,
+} from './webhook.queue.js';
 import { settleAttempt } from './webhook.settle.js';
 import { type Due, perAccount, readDue } from './webhook.taken.js';
 
@@ -56,8 +65,8 @@ function secretsOf(ctx: Context, id: string, delivery: Due): [string, ...string[
 /** Calls once. A delivery that cannot be signed has failed, and may go later, once the key is there again. */
 async function call(ctx: Context, id: string, delivery: Due, at: Date) {
   const { url, messageId, event, body, tracestate } = delivery;
-  const secrets = readable(ctx, 'a delivery cannot be signed', { delivery: id }, () => secretsOf(ctx, id, delivery));
-  if (!secrets) return unsigned;
+  const secrets = readOrLog(ctx, () => secretsOf(ctx, id, delivery), 'a delivery cannot be signed', { delivery: id });
+  if (!secrets) return cannotBeSigned;
   const traceparent = ownPlaceIn(delivery.traceparent ?? undefined, ctx.app.clock);
   const trace = traceparent ? { traceparent, ...(tracestate && { tracestate }) } : undefined;
   const headers = headersOf({ deliveryId: id, messageId, event, body, at, secrets, trace });

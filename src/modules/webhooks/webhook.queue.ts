@@ -140,8 +140,8 @@ export interface Secrets {
   previousSecretUntil: Date | null;
 }
 
-/** What is read of sealed secrets; undefined, with a line of the log that says whose, where the server no longer has the key. */
-export function readable<Read>(ctx: Context, told: string, whose: object, read: () => Read): Read | undefined {
+/** Reads sealed secrets; where the server no longer has the key, the log says so, and whose they are, and this answers undefined. */
+export function readOrLog<Read>(ctx: Context, read: () => Read, told: string, whose: object): Read | undefined {
   try {
     return read();
   } catch (error) {
@@ -152,7 +152,7 @@ export function readable<Read>(ctx: Context, told: string, whose: object, read: 
 }
 
 /** What comes of an attempt that cannot be signed: it may go later, once the key is there again. */
-export const unsigned = { delivered: false, isFinal: false, status: null, ms: 0, error: 'secret_unreadable' } as const;
+export const cannotBeSigned = { delivered: false, isFinal: false, status: null, ms: 0, error: 'secret_unreadable' } as const;
 
 /**
  * What signs what is sent to a registered webhook. Throws `Unreadable` where the present secret cannot be read. A former one
@@ -167,9 +167,8 @@ export function secretsOfWebhook(
   const current = opened(ctx.app, place, secret);
   const isBoth = previousSecret && previousSecretUntil && previousSecretUntil > ctx.now();
   if (!isBoth) return [current];
-  const previous = readable(ctx, 'the former secret of a webhook cannot be read', { webhook: id }, () =>
-    opened(ctx.app, place, previousSecret),
-  );
+  const read = () => opened(ctx.app, place, previousSecret);
+  const previous = readOrLog(ctx, read, 'the former secret of a webhook cannot be read', { webhook: id });
   return previous === undefined ? [current] : [current, previous];
 }
 

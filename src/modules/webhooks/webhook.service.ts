@@ -20,16 +20,16 @@ import type { CreateWebhookInput, UpdateWebhookInput, WebhookList, WebhookTest, 
 import {
   bodyOf,
   cancelDeliveries,
+  cannotBeSigned,
   checkUrl,
   checkUrlNow,
   headersOf,
   newSecret,
   outcomeOf,
   placeOf,
-  readable,
+  readOrLog,
   sealed,
   secretsOfWebhook,
-  unsigned,
 } from './webhook.queue.js';
 import { type EventsAfter, eventsAfterChange } from './webhook.subscription.js';
 import { type WebhookRow, webhookTable } from './webhook.table.js';
@@ -209,12 +209,12 @@ export async function testWebhook(ctx: Context, id: string): Promise<WebhookTest
   // Whoever is told it again, since our answer was lost, can tell that it is the same.
   const [eventId, at] = [effectIdOf(ctx, ping, { id }), ctx.now()];
   const body = bodyOf(ctx, { id: eventId, event: ping, createdAt: at, data: { webhookId: webhook.id, message: 'This is a test.' } });
-  const secrets = readable(ctx, 'a test cannot be signed', { webhook: webhook.id }, () => secretsOfWebhook(ctx, webhook.id, kept!));
+  const secrets = readOrLog(ctx, () => secretsOfWebhook(ctx, webhook.id, kept!), 'a test cannot be signed', { webhook: webhook.id });
   const attempt = async (signedBy: [string, ...string[]]) => {
     const headers = headersOf({ deliveryId: eventId, messageId: eventId, event: ping, body, at, secrets: signedBy });
     return outcomeOf(await ctx.app.egress.post({ url: webhook.url, headers, body }));
   };
-  const { delivered, status, ms, error } = secrets ? await attempt(secrets) : unsigned;
+  const { delivered, status, ms, error } = secrets ? await attempt(secrets) : cannotBeSigned;
   const outcome = { success: delivered, statusCode: status, responseTime: ms, event: ping };
   const why = status === null ? error : `the answer was ${status}`;
   check(delivered, () => new AppError('vendor_unavailable', `The test was not delivered: ${why}`, { more: outcome }));
