@@ -15,7 +15,8 @@ import { optOutNumber } from '../contacts/contact.optOut.js';
 import { genuine } from '../numbers/number.notice.js';
 import { blankMessage, countInbound, emitMessage, type MessageRow, messageRows, noText, touchLastContacted } from './message.service.js';
 import { markRecipient } from './message.sms.attempt.js';
-import { smsActor as actor, optOutBy, tellOthers } from './message.sms.words.js';
+import { smsActor as actor, keepOptOutElsewhere } from './message.sms.elsewhere.js';
+import { optOutBy } from './message.sms.words.js';
 import { writerOf } from './message.sms.writer.js';
 
 /** What a vendor's notice is answered: nothing is to be said back. */
@@ -40,7 +41,7 @@ export async function takeSms(ctx: Context, request: CallbackRequest): Promise<R
   const taken = acting && keptOnce(acting, (inside) => receiveText(inside, textOf(form)));
   // It is told once: what keeps one account from it does not keep the others.
   await taken?.catch(() => {});
-  await tellOthers(ctx, { from, to, body }, acting?.caller.account.id);
+  await keepOptOutElsewhere(ctx, { from, to, body }, acting?.caller.account.id);
   await taken;
   return noted;
 }
