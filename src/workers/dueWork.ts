@@ -1,3 +1,4 @@
+import { hourMs, secondMs } from '../kernel/base/durations.js';
 import { nilId } from '../kernel/base/ids.js';
 import type { Cause } from '../kernel/base/principal.js';
 import type { App, DueWork } from '../kernel/context/context.js';
@@ -20,9 +21,8 @@ const goesOnMs = 1000;
 const longestWork = 10_000;
 /** So many accounts are remembered as served. */
 const mostServed = 500;
-const second = 1000;
 /** The longest pause before a row is worked on again whose work ended in a fault of ours, or whose account is suspended. */
-const mostPause = 60 * 60 * second;
+const mostPause = hourMs;
 
 /** A row that was taken. */
 interface Due extends DueRow, Lapsing {
@@ -220,7 +220,7 @@ async function workOnRow(
     if (row.isCut) return undefined;
     await forgetLapses(app, due, row);
     app.log.error({ err: error, work: name, id, attempt }, 'due work failed');
-    await later(due.pause ? due.pause * second : Math.min(2 ** attempt * 5 * second, mostPause));
+    await later(due.pause ? due.pause * secondMs : Math.min(2 ** attempt * 5 * secondMs, mostPause));
   }
   return next;
 }

@@ -1,4 +1,5 @@
 import PgBoss from 'pg-boss';
+import { minuteMs, secondMs } from '../kernel/base/durations.js';
 import { pause } from '../kernel/base/eventLoop.js';
 import type { App } from '../kernel/context/context.js';
 import type { Job, JobOptions, Jobs } from '../kernel/context/jobQueue.js';
@@ -90,7 +91,7 @@ export class JobQueue implements Jobs {
         }
         await work();
       },
-      { timeout: 60_000, maxWait: 10_000 },
+      { timeout: minuteMs, maxWait: 10 * secondMs },
     );
   }
 

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { type Environment, environment } from './environment.js';
-import { previousKeysOf } from './previousKeys.js';
+import { previousKeysOf, shortestKey } from './previousKeys.js';
 import { proxiesOf } from './proxies.js';
 
 export interface StripeConfig {
@@ -237,15 +237,21 @@ function graphqlLimits(e: Environment): GraphQLLimits {
   };
 }
 
+/** Throws where a variable is set that needs another one, which is not. */
+function checkNeeds(e: Environment): void {
+  if (e.DATABASE_URL && !e.SECRET_KEY)
+    throw new Error(`Configuration: SECRET_KEY (at least ${shortestKey} characters) is required with DATABASE_URL`);
+  if (e.GRAPHQL_TRUSTED_ONLY && !e.GRAPHQL_TRUSTED_DOCUMENTS)
+    throw new Error('Configuration: GRAPHQL_TRUSTED_ONLY needs GRAPHQL_TRUSTED_DOCUMENTS');
+}
+
 /** Reads the configuration from the environment; throws one readable error that names every wrong variable. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   const parsed = environment.safeParse(set);
   if (!parsed.success) throw new Error(`Configuration: ${parsed.error.issues.map((i) => `${i.path.join('.')}: ${i.message}`).join('; ')}`);
   const e = parsed.data;
-  if (e.DATABASE_URL && !e.SECRET_KEY) throw new Error('Configuration: SECRET_KEY (at least 32 characters) is required with DATABASE_URL');
-  if (e.GRAPHQL_TRUSTED_ONLY && !e.GRAPHQL_TRUSTED_DOCUMENTS)
-    throw new Error('Configuration: GRAPHQL_TRUSTED_ONLY needs GRAPHQL_TRUSTED_DOCUMENTS');
+  checkNeeds(e);
   const isDemo = e.SEED_DEMO ?? !e.DATABASE_URL;
   const dataDir = e.DATA_DIR === ':memory:' ? e.DATA_DIR : resolve(e.DATA_DIR);
   return {

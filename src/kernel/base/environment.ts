@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { shortestKey } from './previousKeys.js';
 
 const given = z.enum(['0', '1', 'true', 'false']).transform((text) => text === '1' || text === 'true');
 const flag = (fallback: boolean) => given.default(fallback);
@@ -47,7 +48,7 @@ export const environment = z.object({
   STRIPE_PRICE_ENTERPRISE_YEARLY: z.string().optional(),
   STRIPE_API_BASE: z.url({ protocol: /^https?$/ }).optional(),
   DEFAULT_PLAN: z.enum(['trial', 'standard', 'premium', 'enterprise']).default('trial'),
-  SECRET_KEY: z.string().min(32).optional(),
+  SECRET_KEY: z.string().min(shortestKey).optional(),
   SECRET_KEY_PREVIOUS: z.string().default(''),
   PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
   CORS_ORIGINS: z.string().default(''),

@@ -1,3 +1,4 @@
+import { minuteMs, secondMs } from '../../kernel/base/durations.js';
 import { AppError, found, invalid, statusOf } from '../../kernel/base/errors.js';
 import { shortened } from '../../kernel/base/unicode.js';
 import { type Context, readOrReuse } from '../../kernel/context/context.js';
@@ -151,9 +152,8 @@ export function mayPass(error: unknown): boolean {
   return !(known instanceof AppError) || statusOf[known.code] >= 500 || known.code === 'rate_limited';
 }
 
-const second = 1000;
 /** How long after a fault that may pass an action is tried again; after the last one the run fails. */
-export const pauses = [10 * second, 60 * second];
+export const pauses = [10 * secondMs, minuteMs];
 
 /** What an error is to people who look at a run, as "code: message": ours say nothing of themselves. */
 export function errorText(error: unknown): string {

@@ -1,3 +1,4 @@
+import { dayMs, hourMs, minuteMs, secondMs } from '../../kernel/base/durations.js';
 import { check, conflict } from '../../kernel/base/errors.js';
 import { type Context, forChangeAsRead } from '../../kernel/context/context.js';
 import { flag, integer, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
@@ -9,17 +10,14 @@ import { isMailRefused, textRefusals } from '../contacts/contact.optOut.js';
 import { emitMessage, type MessageRow, messageRows, touchLastContacted } from './message.service.js';
 import { messageRow } from './message.table.js';
 
-const second = 1000;
-const minute = 60 * second;
-
 /**
  * How long the request that makes a message has to take it for itself, before whoever works on what is due does: its process may
  * have died in between.
  */
-export const headStart = 5 * second;
+export const headStart = 5 * secondMs;
 
 /** Before the second attempt, and so on; there is none after the last. */
-const pauses = [minute, 5 * minute, 15 * minute, 60 * minute, 6 * 60 * minute, 24 * 60 * minute];
+const pauses = [minuteMs, 5 * minuteMs, 15 * minuteMs, hourMs, 6 * hourMs, dayMs];
 
 /** The pause before the next attempt of a plan that does not end after so many: the longest is an hour. */
 export const pauseAfter = (tries: number): number => pauses[Math.min(tries, 3)]!;

@@ -1,15 +1,14 @@
 import { limited, type Spent } from '../../kernel/access/rateLimits.js';
+import { secondMs } from '../../kernel/base/durations.js';
 import type { Context } from '../../kernel/context/context.js';
 import { LineRefused, LineUnconfirmed } from '../../vendors/line/line.js';
 import { budgetOf, findConnection, keyOf } from '../vendorLine/vendorLine.service.js';
 import { type Outcome, pauseAfter, type Sending } from './message.due.js';
 
-const second = 1000;
-
 /** A request of the budget, which is spent; `again` says when one may be made where this one may not. */
 export async function reserve(ctx: Context, budget: string): Promise<{ spent: Spent; again?: Date }> {
   const spent = await ctx.app.limiter.spend('vendorLine', budget);
-  return { spent, again: spent.refused ? new Date(ctx.now().getTime() + limited(spent).retryAfter! * second) : undefined };
+  return { spent, again: spent.refused ? new Date(ctx.now().getTime() + limited(spent).retryAfter! * secondMs) : undefined };
 }
 
 /**
@@ -25,7 +24,7 @@ export async function sentByLine(ctx: Context, message: Sending, mayBeSent: bool
   const key = keyOf(ctx, connection);
   const { spent, again } = await reserve(ctx, budgetOf(ctx, key));
   if (again) return later('throttled', again);
-  const soon = (least = 0) => new Date(ctx.now().getTime() + Math.max(pauseAfter(message.tries), least * second));
+  const soon = (least = 0) => new Date(ctx.now().getTime() + Math.max(pauseAfter(message.tries), least * secondMs));
   const { id: operationKey, lineId, toNumber, body } = message;
   try {
     const { id } = await ctx.app.vendors.line.send(key, { operationKey, lineId: lineId!, to: toNumber!, body });

@@ -1,3 +1,4 @@
+import { dayMs, hourMs, minuteMs, secondMs } from '../../kernel/base/durations.js';
 import type { Actor } from '../../kernel/base/principal.js';
 import { ownPlaceIn } from '../../kernel/base/trace.js';
 import type { Context } from '../../kernel/context/context.js';
@@ -19,17 +20,13 @@ import {
 import { settleAttempt } from './webhook.settle.js';
 import { type Due, perAccount, readDue } from './webhook.taken.js';
 
-const second = 1000;
-const minute = 60 * second;
-const hour = 60 * minute;
-
 /** Contract "Delivery rules", 3: when each retry is due, counted from the first attempt. */
-export const ladder = [minute, 5 * minute, 15 * minute, hour, 6 * hour, 24 * hour, 72 * hour];
+export const ladder = [minuteMs, 5 * minuteMs, 15 * minuteMs, hourMs, 6 * hourMs, dayMs, 3 * dayMs];
 
 /** Of a later retry so much of its offset at most is added by chance, so that those of one fault do not all come at once. */
 const jitter = 0.01;
 /** Between two attempts lies this much at least, also where a server that was away comes back to several that are due. */
-export const leastPause = 30 * second;
+export const leastPause = 30 * secondMs;
 
 /** Of one webhook so many deliveries are under way at a time in all processes; of all, in one process. */
 const [perSource, concurrency] = [4, 100];
