@@ -4,8 +4,8 @@ import { shortestKey } from './previousKeys.js';
 const given = z.enum(['0', '1', 'true', 'false']).transform((text) => text === '1' || text === 'true');
 const flag = (fallback: boolean) => given.default(fallback);
 const count = (fallback: number) => z.coerce.number().int().min(0).default(fallback);
-/** A limit of which no document at all would keep within 0. */
-const some = (fallback: number) => z.coerce.number().int().min(1).default(fallback);
+/** A limit that is 1 or more: with 0 no document at all would be allowed. */
+const atLeastOne = (fallback: number) => z.coerce.number().int().min(1).default(fallback);
 /** The sender of mails: an address by itself, or in angle brackets behind a name. Its exact form is the mail server's matter. */
 const sender = /<[^<>]*[^\s<>@]@[^\s<>@][^<>]*>|^[^<>]*[^\s<>@]@[^\s<>@][^<>]*$/;
 const hostName = /^[\p{L}\p{N}_-]+(\.[\p{L}\p{N}_-]+)*$/u;
@@ -84,18 +84,18 @@ export const environment = z.object({
   RATE_LIMIT_SOCKETS: count(50),
   RATE_LIMIT_KEY_SOCKETS: count(1000),
   RATE_LIMIT_UNKNOWN_SOCKETS: count(2000),
-  GRAPHQL_MAX_TOKENS: some(5000),
-  GRAPHQL_MAX_DEPTH: some(10),
-  GRAPHQL_MAX_FIELDS: some(1000),
-  GRAPHQL_MAX_ROOT_FIELDS: some(20),
+  GRAPHQL_MAX_TOKENS: atLeastOne(5000),
+  GRAPHQL_MAX_DEPTH: atLeastOne(10),
+  GRAPHQL_MAX_FIELDS: atLeastOne(1000),
+  GRAPHQL_MAX_ROOT_FIELDS: atLeastOne(20),
   GRAPHQL_MAX_ALIASES: count(30),
   GRAPHQL_MAX_DIRECTIVES: count(50),
   GRAPHQL_MAX_OVERLAPS: count(2000),
-  GRAPHQL_MAX_COST: some(1_000_000),
+  GRAPHQL_MAX_COST: atLeastOne(1_000_000),
   GRAPHQL_MAX_EVENT_COST: count(30_000),
   GRAPHQL_MAX_LIVE_COST: count(100_000),
-  GRAPHQL_MAX_RECORDS: some(20_000),
-  GRAPHQL_MAX_BYTES: some(16 * 1024 * 1024),
+  GRAPHQL_MAX_RECORDS: atLeastOne(20_000),
+  GRAPHQL_MAX_BYTES: atLeastOne(16 * 1024 * 1024),
   GRAPHQL_TRUSTED_DOCUMENTS: z.string().optional(),
   GRAPHQL_TRUSTED_ONLY: flag(false),
   BENCH_NO_COMMIT_BATCHING: flag(false),

@@ -24,7 +24,7 @@ export type JobHandlerOf<C, Data = any> = (ctx: C, data: Data, run: JobRun) => P
 
 /** Records that a field of a body may name by their ids. */
 export interface Reference {
-  /** Those of them may be named that a read by id finds. */
+  /** The table of the records. One may be named if a read by its id finds it. */
   of: TableRows;
   /**
    * Whether what names one is changed when it goes: then what is written meanwhile waits, or is found. Who has one go locks it `for

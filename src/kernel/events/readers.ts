@@ -50,12 +50,17 @@ export const followFeed = statement({
     on conflict (account_id, name) do nothing`,
 });
 
-/** More of them wait for their places only while no relay is at work. */
+/**
+ * The most events without a place that a `FeedEnd` names. There are more only while no relay is at work; the oldest of them then count as
+ * later ones.
+ */
 export const mostUnplaced = 1000;
 
 /**
  * Where the feed of an account ends for who looks for events of some names from here on, whatever the clocks of processes say: behind what
- * has its place, and besides behind what is committed and has none yet. Its place may come behind that of an event which is committed later.
+ * has its place, and besides behind what is committed and has none yet.
+ *
+ * The ids of the latter are needed because the place of one may come behind that of an event which is committed later.
  */
 export interface FeedEnd {
   /** The last position. */

@@ -61,7 +61,7 @@ interface AccountSelect {
   /** What else is selected there, as one JSON value. */
   value: Sql;
   from: Sql;
-  /** As in `ActingOptions`. */
+  /** Whether a suspended account is found as well; by default it is not. */
   evenSuspended?: boolean;
 }
 

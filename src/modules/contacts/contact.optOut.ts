@@ -138,8 +138,9 @@ async function survivorsOf(ctx: Context, ids: readonly string[]): Promise<Contac
 }
 
 /**
- * Keeps that somebody who writes from a number opts out of texts, or in again, or that a carrier says so of it: for the number, and for all contacts who have it, deleted
- * ones included. Opting in also counts for the contact that one of them was merged into, unless another number of theirs has opted out.
+ * Keeps that a number is opted out of texts, or in again, as its owner writes or a carrier says: for the number, and for all contacts who
+ * have it, deleted ones included. Opting in also counts for the contact that one of them was merged into, unless another number of theirs
+ * has opted out.
  */
 export async function optOutNumber(ctx: Context, phone: string, isOut: boolean): Promise<void> {
   const found = await ctx.rows(isOut ? withPhone : optedOutBy, { phone });

@@ -22,24 +22,24 @@ const followContact = relinks(
 
 const readdressing = statement({
   name: 'readdressQueuedTexts',
-  takes: { contacts: listOf(uuid), before: listOf(text), after: listOf(text), attempts: listOf(integer), now: instant },
+  takes: { contacts: listOf(uuid), before: listOf(text), after: listOf(text), leastAttempts: listOf(integer), now: instant },
   row: { ...messageTable.shape, was: nullable(text) },
   changes: true,
-  text: ({ account, contacts, before, after, attempts, now }) => sql`
+  text: ({ account, contacts, before, after, leastAttempts, now }) => sql`
     update messages t set to_number = nullif(n.after, ''), updated_at = ${now}
-    from unnest(${contacts}, ${before}, ${after}, ${attempts}) n(contact, before, after, attempts)
+    from unnest(${contacts}, ${before}, ${after}, ${leastAttempts}) n(contact, before, after, least_attempts)
     where t.account_id = ${account} and t.contact_id = n.contact and t.channel = 'sms' and t.direction = 'outbound'
-      and t.status = 'queued' and t.to_number is not distinct from nullif(n.before, '') and t.attempt >= n.attempts
+      and t.status = 'queued' and t.to_number is not distinct from nullif(n.before, '') and t.attempt >= n.least_attempts
     returning ${messageTable.columns}, nullif(n.before, '') as was`,
 });
 
 /**
- * Contacts whose number was changed at one moment, as `contact/before/after/attempts`, the numbers empty where there is none: one
- * statement. Of their texts those that were tried so often.
+ * Contacts whose number was changed at one moment, as `contact/before/after/leastAttempts`, the numbers empty where there is
+ * none: one statement. Only texts that were attempted at least so many times are changed.
  */
 const readdressed = batched<void>(async (ctx, keys) => {
-  const [contacts, before, after, attempts] = [0, 1, 2, 3].map((nth) => keys.map((key) => key.split('/')[nth]!));
-  const given = { contacts: contacts!, before: before!, after: after!, attempts: attempts!.map(Number) };
+  const [contacts, before, after, leastAttempts] = [0, 1, 2, 3].map((nth) => keys.map((key) => key.split('/')[nth]!));
+  const given = { contacts: contacts!, before: before!, after: after!, leastAttempts: leastAttempts!.map(Number) };
   const messages = await ctx.rows(readdressing, { ...given, now: ctx.now() });
   for (const { was, ...message } of messages) await emitMessage(ctx, 'updated', message, { toNumber: { from: was, to: message.toNumber } });
   return keys.map(() => undefined);

@@ -171,7 +171,8 @@ async function senderOf(ctx: Context, input: SendSmsInput, { named, ours }: Numb
   return { provider: 'twilio', fromNumber: number };
 }
 
-const numberIn = (ctx: Context, given: string) => toE164(given, ctx.caller.account.defaultCountry) ?? given;
+/** A number in E.164, read by the country of the workspace; as it was given where it is none. */
+const inE164 = (ctx: Context, given: string) => toE164(given, ctx.caller.account.defaultCountry) ?? given;
 
 /** Whom a message goes to, and what of them decides whether it may go. Throws 400 for nobody. */
 async function recipient(ctx: Context, input: SendSmsInput) {
@@ -179,18 +180,18 @@ async function recipient(ctx: Context, input: SendSmsInput) {
     getContact(ctx, input.contactId).catch(() => {
       throw invalidField('contactId', 'not_found', 'names no contact of this account');
     }),
-    recipientOfText(ctx, input.contactId, input.toNumber ? numberIn(ctx, input.toNumber) : null),
+    recipientOfText(ctx, input.contactId, input.toNumber ? inE164(ctx, input.toNumber) : null),
   ]);
   return { contact, known: known! };
 }
 
 /** The number that a message goes to. Throws 422 for who must not be written to. */
-function numberOf(ctx: Context, known: Parameters<typeof smsRefusal>[0]): string {
+function recipientNumber(ctx: Context, known: Parameters<typeof smsRefusal>[0]): string {
   const refusal = smsRefusal(known);
   check(!refusal, () => refusals[refusal!]!());
   const { phone } = known;
   // What is kept in this form was brought into it when it was given, and that takes a while.
-  return isE164(phone) ? phone : numberIn(ctx, phone!);
+  return isE164(phone) ? phone : inE164(ctx, phone!);
 }
 
 /**
@@ -216,7 +217,7 @@ function keepFirst(ctx: Context, input: SendSmsInput, effect: RequestEffect): Pr
     // What is wrong with the request comes before what the plan and the contact say: 400, 402, 422.
     const named = isOfLine(input) ? undefined : await senderNamed(ctx, input, ours);
     checkTrial(ctx);
-    const to = numberOf(ctx, known);
+    const to = recipientNumber(ctx, known);
     const sender = await senderOf(ctx, input, { named, ours });
     return keep(ctx, { ...input, contactId: contact.id }, { ...sender, toNumber: to, effect });
   });
