@@ -2,7 +2,7 @@ import { type ExecutionResult, GraphQLError, type GraphQLFormattedError } from '
 import { extensionsOf } from '../http/errors.js';
 import { AppError } from '../kernel/base/errors.js';
 import { type Context, inLog } from '../kernel/context/context.js';
-import { logRefusal } from '../kernel/context/lacks.js';
+import { logUnavailable } from '../kernel/context/unavailableLog.js';
 import { causeOf } from '../kernel/operations/operation.js';
 
 /** An error of ours as GraphQL prints it: `extensions` carry code, status, field, details, requestId. */
@@ -18,7 +18,7 @@ export function printErrors(result: ExecutionResult, ctx: Context): ExecutionRes
   if (!result.errors?.length) return result;
   const errors = result.errors.slice(0, most).map((error) => {
     const cause = causeOf(error);
-    if (cause) logRefusal(ctx.app, cause, ctx.request);
+    if (cause) logUnavailable(ctx.app, cause, ctx.request);
     else ctx.app.log.error({ err: error.originalError ?? error, ...inLog(ctx.request) }, 'unhandled error in a resolver');
     return toGraphQLError(cause ?? new AppError('internal_error', 'Internal server error'), ctx.request.id, error);
   });

@@ -4,6 +4,7 @@ import { AppError, badRequest } from '../kernel/base/errors.js';
 import { nextTurn, pause } from '../kernel/base/eventLoop.js';
 import type { TurnQueue } from '../kernel/base/turnQueue.js';
 import { type App, Context, type Principal } from '../kernel/context/context.js';
+import { warnThrottled } from '../kernel/context/unavailableLog.js';
 import { fromDatabase } from '../kernel/database/errors.js';
 import type { FeedEvent } from '../kernel/events/feedStore.js';
 import { causeOf, type Operation, run } from '../kernel/operations/operation.js';
@@ -159,7 +160,7 @@ export class LiveQuery {
     if (!known) this.app.log.error({ err: error }, 'a live query failed');
     if (reason.code !== 'unavailable') return this.#fail(reason);
     if (await this.#patience.isOver()) return this.#fail(badRequest('The live query takes too long: ask for less'));
-    this.app.log.warn({ err: error }, 'a live query could not be read');
+    warnThrottled(this.app, error, 'a live query could not be read');
     await pause(retryMs);
   }
 

@@ -16,7 +16,7 @@ import { AppError, badRequest } from '../kernel/base/errors.js';
 import { answerSize, Printed, printJson } from '../kernel/base/jsonText.js';
 import { ownPlaceIn, stateOf } from '../kernel/base/trace.js';
 import { type Context, inLog } from '../kernel/context/context.js';
-import { logRefusal } from '../kernel/context/lacks.js';
+import { logUnavailable } from '../kernel/context/unavailableLog.js';
 import { fromDatabase } from '../kernel/database/errors.js';
 import { type Operation, run } from '../kernel/operations/operation.js';
 import type { Documents } from './documents.js';
@@ -202,7 +202,7 @@ async function subscribed({ subscribe, subscribesOnly }: GraphQLContext, request
 export function refusalOf(error: unknown, ctx: Context): AppError {
   const known = fromDatabase(error);
   if (known) {
-    logRefusal(ctx.app, known, ctx.request);
+    logUnavailable(ctx.app, known, ctx.request);
     return known;
   }
   // What the library itself finds wrong with a document or its variables: nothing of ours was called.

@@ -14,7 +14,7 @@ import { limited } from '../kernel/access/rateLimits.js';
 import { type AppError, badRequest, unauthenticated, unavailable } from '../kernel/base/errors.js';
 import { EventLoopQueue } from '../kernel/base/eventLoop.js';
 import { type App, Context, type RequestInfo } from '../kernel/context/context.js';
-import { logRefusal } from '../kernel/context/lacks.js';
+import { logUnavailable } from '../kernel/context/unavailableLog.js';
 import { fromDatabase } from '../kernel/database/errors.js';
 import { toGraphQLError } from './errors.js';
 import { mostStateBytes } from './live.clientState.js';
@@ -173,7 +173,7 @@ async function connect(endpoint: SocketEndpoint, connection: Connection, params:
   } catch (error) {
     const known = fromDatabase(error);
     if (known) {
-      logRefusal(app, known);
+      logUnavailable(app, known);
       connection.end(known);
     } else connection.fault(error);
     return false;

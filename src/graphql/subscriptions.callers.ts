@@ -1,6 +1,7 @@
 import { AppError, denied } from '../kernel/base/errors.js';
 import { callersWake } from '../kernel/base/principal.js';
 import type { App, Principal } from '../kernel/context/context.js';
+import { warnThrottled } from '../kernel/context/unavailableLog.js';
 import { rightsOf } from '../kernel/feed/feed.js';
 
 /** What `modules/auth` answers of callers who stay connected: each one's principal as it is now, or why it has ended. */
@@ -84,7 +85,7 @@ export class Callers {
       for (const [i, connected] of all.entries()) hold(connected, answers[i]!);
     } catch (error) {
       // Without its database the server delivers no events either.
-      this.app.log.warn({ err: error }, 'credentials could not be looked at again');
+      warnThrottled(this.app, error, 'credentials could not be looked at again');
     } finally {
       this.#checking = false;
       this.#endedAt = performance.now();

@@ -1,6 +1,7 @@
 import { pause } from '../kernel/base/eventLoop.js';
 import type { TurnQueue } from '../kernel/base/turnQueue.js';
 import type { App } from '../kernel/context/context.js';
+import { warnThrottled } from '../kernel/context/unavailableLog.js';
 import { type FeedEvent, readFeed, type StoredEvent, shown } from '../kernel/events/feedStore.js';
 import type { Follower } from '../kernel/events/followedFeeds.js';
 import type { ToldEvent } from '../kernel/feed/batches.js';
@@ -83,7 +84,7 @@ export class AccountFeed implements Follower {
         // What was said to be there is not kept any more; what was said meanwhile may have come too late for this look.
         else if (isAll && this.#end === end && end > this.#position) this.#end = this.#position;
       } catch (error) {
-        this.app.log.warn({ err: error }, 'a feed could not be read');
+        warnThrottled(this.app, error, 'a feed could not be read');
         this.#again = true;
         await pause(retryMs);
       }
@@ -178,7 +179,7 @@ export class AccountFeed implements Follower {
 
   /** After a fault of the database. */
   #rest(error: unknown): Promise<void> {
-    this.app.log.warn({ err: error }, 'a feed could not be replayed');
+    warnThrottled(this.app, error, 'a feed could not be replayed');
     return pause(retryMs);
   }
 

@@ -5,6 +5,7 @@ import { nextTurn, pause } from '../kernel/base/eventLoop.js';
 import { jsonSize, printJson } from '../kernel/base/jsonText.js';
 import type { TurnQueue } from '../kernel/base/turnQueue.js';
 import { type App, Context, type Principal } from '../kernel/context/context.js';
+import { warnThrottled } from '../kernel/context/unavailableLog.js';
 import { fromDatabase } from '../kernel/database/errors.js';
 import type { FeedEvent } from '../kernel/events/feedStore.js';
 import { asBatches, type ToldEvent } from '../kernel/feed/batches.js';
@@ -35,8 +36,8 @@ export interface Sink {
 /** What a group is told of an event: its result, or why the subscription ends. */
 type Outcome = { result: Message; refusal?: undefined } | { result?: undefined; refusal: AppError };
 
-/** What executing an event came to. `lack`: the error by which something is missing, because the database was not there. */
-type Attempt = { told: Outcome; lack?: AppError } | { told?: undefined; lack: AppError };
+/** What executing an event came to. `outage`: the error by which something is missing, because the database was not there. */
+type Attempt = { told: Outcome; outage?: AppError } | { told?: undefined; outage: AppError };
 
 /** What the members of a group have in common. */
 export interface Shared {
@@ -102,12 +103,12 @@ export class Group {
    */
   async #whole(event: ToldEvent): Promise<Outcome> {
     for (;;) {
-      const { told, lack } = await this.turns.run(this.shared.principal.account.id, () => this.#execute(event));
-      if (!lack) this.#patience.restore();
-      const isOver = !lack || this.holders === 0 || (await this.#patience.isOver());
+      const { told, outage } = await this.turns.run(this.shared.principal.account.id, () => this.#execute(event));
+      if (!outage) this.#patience.restore();
+      const isOver = !outage || this.holders === 0 || (await this.#patience.isOver());
       if (isOver && told) return told;
-      if (isOver) throw lack;
-      this.app.log.warn({ err: lack }, 'an event could not be read');
+      if (isOver) throw outage;
+      warnThrottled(this.app, outage, 'an event could not be read');
       await pause(retryMs);
     }
   }
@@ -121,15 +122,15 @@ export class Group {
     try {
       const result = await operation.execute(ctx, variables, { root: event });
       if (budget.refusal) return { told: { refusal: budget.refusal } };
-      const lack = result.errors?.map(causeOf).find(isUnavailable);
+      const outage = result.errors?.map(causeOf).find(isUnavailable);
       budget.print(jsonSize(result.data, budget.mostBytes));
       const text = await printJson(printErrors(result, ctx));
       budget.print(Buffer.byteLength(text));
-      return { told: { result: new Message(text) }, lack };
+      return { told: { result: new Message(text) }, outage };
     } catch (error) {
       if (budget.refusal) return { told: { refusal: budget.refusal } };
-      const lack = fromDatabase(error);
-      if (isUnavailable(lack)) return { lack: lack! };
+      const outage = fromDatabase(error);
+      if (isUnavailable(outage)) return { outage: outage! };
       throw error;
     }
   }

@@ -6,7 +6,7 @@ import { AppError, badRequest, notFound, tooLarge, unavailable } from '../kernel
 import { ownPlaceIn, stateOf } from '../kernel/base/trace.js';
 import type { App, Principal, RequestInfo } from '../kernel/context/context.js';
 import { Context, inLog } from '../kernel/context/context.js';
-import { logRefusal } from '../kernel/context/lacks.js';
+import { logUnavailable } from '../kernel/context/unavailableLog.js';
 import { fromDatabase } from '../kernel/database/errors.js';
 import type { Callback } from '../kernel/module/module.js';
 import { errorPage } from '../kernel/module/page.js';
@@ -194,7 +194,7 @@ function asAppError(error: unknown, bodyLimit: number): AppError | undefined {
 
 function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply) {
   const known = asAppError(error, request.routeOptions.bodyLimit);
-  if (known) logRefusal(request.ctx.app, known, request.ctx.request);
+  if (known) logUnavailable(request.ctx.app, known, request.ctx.request);
   else request.ctx.app.log.error({ err: error, ...inLog(request.ctx.request) }, 'unhandled error');
   if (known instanceof RateLimited) request.gate.show(known.spent);
   const answer = known ?? new AppError('internal_error', 'Internal server error');

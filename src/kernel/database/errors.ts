@@ -119,7 +119,7 @@ export const kindOfFault = (error: unknown): string => {
 };
 
 /** Nothing is wrong with the request, and nobody but the log is told what is. */
-const lack = (cause: unknown) => unavailable(undefined, undefined, cause);
+const unavailableBecause = (cause: unknown) => unavailable(undefined, undefined, cause);
 
 /**
  * What a database error means to the caller; undefined when it is a fault of ours. Never the database's own words: what is unavailable
@@ -128,10 +128,10 @@ const lack = (cause: unknown) => unavailable(undefined, undefined, cause);
 export function fromDatabase(error: unknown): AppError | undefined {
   if (error instanceof AppError) return error;
   // Before the rest: the code of a broken pipe looks like one of the database's.
-  if (isLost(error)) return lack(error);
+  if (isLost(error)) return unavailableBecause(error);
   const fault = faultOf(error);
   if (fault) return known(error as Error, fault);
-  return isNativeError(error) && lost.test(error.message) ? lack(error) : undefined;
+  return isNativeError(error) && lost.test(error.message) ? unavailableBecause(error) : undefined;
 }
 
 function known(error: Error, fault: DriverFault): AppError | undefined {
@@ -142,7 +142,7 @@ function known(error: Error, fault: DriverFault): AppError | undefined {
   if (state === '23P01') return meaningOf(fault, error) ?? new AppError('conflict', 'Another record is in the way');
   if (code === 'P2020' || code === 'P2007' || state.startsWith('22')) return badRequest('A value is out of range or malformed');
   if (state === '54000') return badRequest('A value is too large');
-  if (isRetryable(error)) return lack(error);
-  if (notNow.has(code) || lostKinds.has(fault.kind ?? '') || lostStates.test(state)) return lack(error);
-  return lost.test(error.message) ? lack(error) : undefined;
+  if (isRetryable(error)) return unavailableBecause(error);
+  if (notNow.has(code) || lostKinds.has(fault.kind ?? '') || lostStates.test(state)) return unavailableBecause(error);
+  return lost.test(error.message) ? unavailableBecause(error) : undefined;
 }

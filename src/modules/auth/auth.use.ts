@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { App } from '../../kernel/context/context.js';
-import { warnOfLack } from '../../kernel/context/lacks.js';
+import { warnThrottled } from '../../kernel/context/unavailableLog.js';
 import { fromDatabase } from '../../kernel/database/errors.js';
 
 /** Milliseconds in which a use that could not be noted is not tried again: where somebody holds its row, a try takes two seconds. */
@@ -30,7 +30,7 @@ export async function tryToNoteUse(app: App, id: string, note: () => Promise<unk
   } catch (error) {
     if (fromDatabase(error)?.code !== 'unavailable') throw error;
     resting.set(id, true);
-    warnOfLack(app, error, 'the use of a session or key could not be noted');
+    warnThrottled(app, error, 'the use of a session or key could not be noted');
     return false;
   }
 }

@@ -26,7 +26,7 @@ export const readMail = (whose: string, reading: Reading, most = longest): Promi
       thread.unref();
       idle.push(thread);
     } else void thread.terminate();
-    check(read, () => unavailable('The mail could not be read for now'));
+    check(read, () => unavailable('The mail could not be read for now', undefined, new Error('a mail was not read in its time')));
     return read.mail;
   });
 

@@ -1,4 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Group, type Shared } from '../../src/graphql/subscriptions.group.js';
+import { AppError, unavailable } from '../../src/kernel/base/errors.js';
+import { TurnQueue } from '../../src/kernel/base/turnQueue.js';
+import type { ToldEvent } from '../../src/kernel/feed/batches.js';
+import { actingForAccount } from '../../src/modules/auth/auth.acting.js';
+import { readMail } from '../../src/modules/messages/message.email.parserPool.js';
 import { type KeyClient, server, type TestServer } from '../support/index.js';
 import { eventually } from '../support/live.js';
 
@@ -51,5 +57,34 @@ describe('a request that the database cannot serve now', () => {
   it('leaves none where the request itself is at fault', async () => {
     expect((await key.post('/tags', { name: '22003' })).status).toBe(400);
     expect(linesOf('22003')).toEqual([]);
+  });
+});
+
+describe('an event that is tried again while the database is away', () => {
+  const tries = 8;
+
+  it('leaves a line a second at most, with what the database says', async () => {
+    const { caller: principal } = (await actingForAccount(api.app, (await api.seed.account()).id))!;
+    let left = tries;
+    const execute = async () => {
+      if (left-- === 0) throw new AppError('not_found', 'the end');
+      throw unavailable(undefined, undefined, Object.assign(new Error('away'), { code: 'AWAY' }));
+    };
+    const group = new Group(api.app, new TurnQueue(2), { operation: { execute }, variables: {}, principal, cost: 0 } as unknown as Shared);
+    group.holders = 1;
+    const begun = performance.now();
+    const event = { id: '1', eventId: 'one', name: 'tag.created' } as ToldEvent;
+    await expect(group.told(event)).rejects.toThrow('the end');
+    await eventually(() => linesOf('AWAY').reduce((sum, { leftOut = 0 }) => sum + 1 + leftOut, 0) === tries);
+    expect(linesOf('AWAY').length).toBeLessThanOrEqual(1 + Math.ceil((performance.now() - begun) / 1000));
+    expect(linesOf('AWAY')[0]).toMatchObject({ msg: 'an event could not be read', err: { message: 'away' } });
+  });
+});
+
+describe('a mail that is not read in its time', () => {
+  it('is a 503 with a cause, so that the log has it', async () => {
+    const body = Buffer.from(`From: a@example.com\r\nTo: b@example.com\r\n\r\n${'x'.repeat(5_000_000)}`);
+    const refusal = { status: 503, cause: { message: 'a mail was not read in its time' } };
+    await expect(readMail('eve', { body, isReport: false }, 1)).rejects.toMatchObject(refusal);
   });
 });

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { AppError } from '../base/errors.js';
+import { AppError } from '../base/errors.js';
 import { kindOfFault } from '../database/errors.js';
 import { inLog, type RequestInfo } from './app.js';
 
@@ -45,10 +45,12 @@ interface Logging {
 }
 
 /**
- * Warns that something was not done since the database, or a turn at it, was not to be had. At most once a second for each message and
- * each `code` (the SQLSTATE, else another code or the words of `cause`): `leftOut` tells how many lines more there would have been.
+ * Warns that something was not done since the database, or a turn at it, was not to be had: because of an error, or of the cause that it
+ * has as an answer to a caller. At most once a second for each message and each `code` (the SQLSTATE, else another code or the words of the
+ * error): `leftOut` tells how many lines more there would have been.
  */
-export function warnOfLack({ log }: Logging, cause: unknown, message: string, request?: RequestInfo): void {
+export function warnThrottled({ log }: Logging, error: unknown, message: string, request?: RequestInfo): void {
+  const cause = (error instanceof AppError && error.cause) || error;
   const lines = linesOf.get(log) ?? new RareLines();
   linesOf.set(log, lines);
   const code = kindOfFault(cause);
@@ -58,9 +60,9 @@ export function warnOfLack({ log }: Logging, cause: unknown, message: string, re
 }
 
 /**
- * Warns of a request that is answered with 503 (`warnOfLack`), where something is behind it that an operator can look for; not of a
+ * Warns of a request that is answered with 503 (`warnThrottled`), where something is behind it that an operator can look for; not of a
  * server that stops. Whoever answers calls it, whichever way the answer goes.
  */
-export function logRefusal(app: Logging, { code, cause }: AppError, request?: RequestInfo): void {
-  if (code === 'unavailable' && cause !== undefined) warnOfLack(app, cause, 'a request was answered with 503', request);
+export function logUnavailable(app: Logging, { code, cause }: AppError, request?: RequestInfo): void {
+  if (code === 'unavailable' && cause !== undefined) warnThrottled(app, cause, 'a request was answered with 503', request);
 }
