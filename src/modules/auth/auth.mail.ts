@@ -1,8 +1,8 @@
 import type { Spent } from '../../kernel/access/rateLimits.js';
 import { seal, unseal } from '../../kernel/base/crypto.js';
 import { type App, type Context, inLog } from '../../kernel/context/context.js';
-import type { JobOptions } from '../../kernel/context/jobQueue.js';
-import { type Email, MailRefused } from '../../vendors/email/email.js';
+import type { Email } from '../../vendors/email/email.js';
+import { mailTries, mailUnlessRefused } from '../../vendors/email/mailJob.js';
 import { digest } from './auth.secrets.js';
 
 const pending = new Set<Promise<unknown>>();
@@ -39,8 +39,6 @@ export async function mailsSentInTime(log: App['log']): Promise<void> {
 
 /** Seconds that the first try of a mail has. */
 const firstTrySeconds = 60;
-/** What a job that sends a mail is added with: as many tries as half a day has, each after twice the pause. */
-export const mailTries: JobOptions = { retryLimit: 10, retryDelay: 60 };
 const sealedAt = (hash: string) => `pgboss.job.${hash}`;
 const keepMailed = (ctx: Context, hash: string) => ctx.global.token.updateMany({ where: { hash }, data: { mailedAt: ctx.now() } });
 
@@ -61,19 +59,6 @@ export async function mailOfToken(inside: Context, token: string, mail: Email): 
       async () => mail,
       () => keepMailed(ctx, hash),
     );
-}
-
-/**
- * Sends the mail of a job that was added with `mailTries`. One that the mail server refuses for good is logged and is done with; throws where
- * it may take it later, so that the job is tried again.
- */
-export async function mailUnlessRefused(ctx: Context, mail: Email): Promise<void> {
-  try {
-    await ctx.app.vendors.email.send(mail);
-  } catch (error) {
-    if (!(error instanceof MailRefused && error.isPermanent)) throw error;
-    ctx.app.log.warn({ err: error, ...inLog(ctx.request) }, 'a mail was refused for good');
-  }
 }
 
 /** Sends the mail of a token that did not go at first, as long as the token is good. */

@@ -4,7 +4,7 @@ import { flag, instant, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { inOwnTransaction } from '../../kernel/operations/ownTransaction.js';
-import { mailTries, mailUnlessRefused } from '../auth/auth.mail.js';
+import { mailTries, mailUnlessRefused } from '../../vendors/email/mailJob.js';
 import { applyChange, findWebhookForChange } from './webhook.service.js';
 
 /** For so long every attempt must have failed before a delivery whose last attempt fails has its webhook switched off. */
