@@ -130,8 +130,8 @@ onPostgres(describe)('an automation that is published again', () => {
   });
 });
 
-describe('a schedule that is run while the workspace gets other clocks', () => {
-  it('takes its next moment by these', async () => {
+describe('a schedule that is run while the workspace gets another time zone', () => {
+  it('takes its next moment by the new one', async () => {
     const own = await api.seed.account();
     const its = new Automations(own, await own.key());
     const id = await its.make([aTask('daily')], { schedule: '0 9 * * *' });

@@ -10,8 +10,8 @@ import { type AutomationRow, automationTable } from './automation.table.js';
 
 const automationRows = rowsToChange(automationTable);
 
-const clocks = statement({
-  name: 'clocksOfWorkspace',
+const timezone = statement({
+  name: 'timezoneOfWorkspace',
   row: { timezone: text },
   text: ({ account }) => sql`select a.timezone from accounts a where a.id = ${account}`,
 });
@@ -20,7 +20,7 @@ const clocks = statement({
  * The time zone of the workspace as it is now, IANA: whoever took up the work may have read the account before it was set to another
  * one. It is asked once the automation is held: who sets it holds those that have a schedule.
  */
-export const timezoneNow = async (ctx: Context): Promise<string> => (await ctx.rows(clocks))[0]!.timezone;
+export const timezoneNow = async (ctx: Context): Promise<string> => (await ctx.rows(timezone))[0]!.timezone;
 
 /** One automation, to be changed, or 404. */
 export const automationForChange = (ctx: Context, id: string) => ctx.forChange(automationRows, id);

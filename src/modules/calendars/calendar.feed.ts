@@ -51,7 +51,7 @@ const reader: Actor = { kind: 'system', id: null, name: 'Calendar feed' };
 
 /**
  * The calendar that an address is of, and a context of its account; undefined for one that we did not write, or that was renewed. Throws
- * 429 once an address of the net has asked for one calendar as often as it has requests: anybody has the time to ask for ever.
+ * 429 once an IP address has asked for one calendar as often as it has requests: anybody has the time to ask for ever.
  */
 async function calendarAt(ctx: Context, token: string): Promise<{ acting: Context; calendar: CalendarRow } | undefined> {
   const [, text] = tokenForm.exec(token) ?? [];
