@@ -52,10 +52,3 @@ describe('mails that nobody signed', () => {
     await closed.close();
   });
 });
-
-describe('pages of which a button is all that is sent', () => {
-  it.each(['/verify-email', '/billing/simulator', '/e/unsubscribe/x'])('%s take no more than that', async (page) => {
-    const reply = await few.anybody().raw({ method: 'POST', path: page, payload: 'x'.repeat(5000) });
-    expect(reply.status).toBe(413);
-  });
-});

@@ -15,8 +15,8 @@ const policyOf = (formTargets: readonly string[]) =>
     `form-action ${["'self'", ...formTargets].join(' ')}`,
   ].join('; ');
 
-/** Bytes of a body that the button of a page of ours sends at most, or a form of it with a password. */
-export const buttonBytes = 4096;
+/** Bytes of a body that a form of our own pages sends at most: a button alone, or a password. */
+export const formBytes = 4096;
 
 interface PageOptions {
   /** The words of a button that posts to the page's own address. */

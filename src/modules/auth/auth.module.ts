@@ -1,7 +1,7 @@
 import { invalidField } from '../../kernel/base/errors.js';
 import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { defineModule } from '../../kernel/module/module.js';
-import { buttonBytes } from '../../kernel/module/page.js';
+import { formBytes } from '../../kernel/module/page.js';
 import { act, edit, read } from '../../kernel/module/routes.js';
 import { mailOfTokenAgain } from './auth.mail.js';
 import { Workspace, workspaceEvents } from './auth.member.model.js';
@@ -45,7 +45,7 @@ export default defineModule({
   ],
   callbacks: [
     { method: 'GET', path: '/verify-email', handler: showVerification },
-    { method: 'POST', path: '/verify-email', bodyCap: buttonBytes, handler: confirmVerification },
+    { method: 'POST', path: '/verify-email', bodyCap: formBytes, handler: confirmVerification },
     ...passwordPages,
   ],
 });

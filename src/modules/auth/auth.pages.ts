@@ -3,7 +3,7 @@ import { html } from '../../kernel/base/html.js';
 import type { Context } from '../../kernel/context/context.js';
 import { secret } from '../../kernel/model/checks.js';
 import type { Callback, CallbackRequest } from '../../kernel/module/module.js';
-import { buttonBytes, htmlPage } from '../../kernel/module/page.js';
+import { formBytes, htmlPage } from '../../kernel/module/page.js';
 import type { RawReply } from '../../kernel/module/routes.js';
 import { acceptInviteByPage, resetPassword } from './auth.password.js';
 import { deadLink } from './auth.verification.js';
@@ -60,7 +60,7 @@ async function taken(page: PasswordPage, ctx: Context, { query, body }: Callback
 /** The page at a path. Opening it changes nothing, because programs that check mails open links too; its button does it. */
 const callbacksOf = (path: `/${string}`, page: PasswordPage): Callback[] => [
   { method: 'GET', path, page: true, handler: async () => formOf(page) },
-  { method: 'POST', path, page: true, buckets: ['security'], bodyCap: buttonBytes, handler: (ctx, request) => taken(page, ctx, request) },
+  { method: 'POST', path, page: true, buckets: ['security'], bodyCap: formBytes, handler: (ctx, request) => taken(page, ctx, request) },
 ];
 
 /** GET and POST /reset-password and /accept-invite, where the links of these mails lead. */

@@ -1,5 +1,5 @@
 import { defineModule } from '../../kernel/module/module.js';
-import { buttonBytes } from '../../kernel/module/page.js';
+import { formBytes } from '../../kernel/module/page.js';
 import { act, read } from '../../kernel/module/routes.js';
 import { oldNotices } from './billing.account.js';
 import { confirmPage, showPage, showReturn, takeStripeNotice } from './billing.pages.js';
@@ -19,6 +19,6 @@ export default defineModule({
     { method: 'POST', path: '/webhooks/stripe', handler: takeStripeNotice },
     { method: 'GET', path: '/billing', page: true, handler: showReturn },
     { method: 'GET', path: '/billing/simulator', handler: showPage },
-    { method: 'POST', path: '/billing/simulator', bodyCap: buttonBytes, handler: confirmPage },
+    { method: 'POST', path: '/billing/simulator', bodyCap: formBytes, handler: confirmPage },
   ],
 });

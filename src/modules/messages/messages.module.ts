@@ -1,7 +1,7 @@
 import { invalidField } from '../../kernel/base/errors.js';
 import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { defineModule } from '../../kernel/module/module.js';
-import { buttonBytes } from '../../kernel/module/page.js';
+import { formBytes } from '../../kernel/module/page.js';
 import { act, list, make, read } from '../../kernel/module/routes.js';
 import { mostBytes as bodyCap } from '../numbers/number.notice.js';
 import { deliver, giveUp } from './message.delivery.js';
@@ -52,7 +52,7 @@ export default defineModule({
     { method: 'GET', path: '/e/open/{token}', handler: showPixel },
     { method: 'GET', path: '/e/click/{token}', handler: followLink },
     { method: 'GET', path: '/e/unsubscribe/{token}', handler: askToUnsubscribe },
-    { method: 'POST', path: '/e/unsubscribe/{token}', bodyCap: buttonBytes, handler: unsubscribe },
+    { method: 'POST', path: '/e/unsubscribe/{token}', bodyCap: formBytes, handler: unsubscribe },
   ],
   routes: [
     list('GET /messages', 'messages', { as: 'page', query: names }),
