@@ -51,7 +51,7 @@ it('deletes the rows of an import that nothing shows once it was completed KEEP_
   expect(await kept(waiting)).toEqual(all);
 });
 
-it('keeps them for a day at least', () => {
+it('refuses KEEP_IMPORTS_DAYS below 1', () => {
   expect(readConfig({ KEEP_IMPORTS_DAYS: '1' }).keepImportsDays).toBe(1);
   expect(readConfig({}).keepImportsDays).toBeUndefined();
   expect(() => readConfig({ KEEP_IMPORTS_DAYS: '0' })).toThrow(/KEEP_IMPORTS_DAYS/);

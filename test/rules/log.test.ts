@@ -51,7 +51,7 @@ describe('an error in the log', () => {
     expect(performance.now() - begun).toBeLessThan(1000);
   });
 
-  it('may lead back to itself', () => {
+  it('is told although it refers to itself', () => {
     const fault: Loose = new Error('round');
     fault.part = { fault };
     expect(told(fault)).toMatchObject({ type: 'Error', message: 'round' });

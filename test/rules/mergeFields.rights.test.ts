@@ -49,7 +49,7 @@ describe('mails to many by a key that must not read contacts', () => {
     expect(dataOf(await key.post('/email/send-bulk', mail({ subject: shown, body: shown, bodyHtml: shown })))).toMatchObject({ sent: 1 });
   });
 
-  it('say anything where it may, and where people write', async () => {
+  it('say anything where the key may read contacts, and where a person sends them', async () => {
     const whole = await keyFor('messages', 'contacts');
     for (const caller of [whole, await acme.key(), await acme.member()])
       expect(dataOf(await caller.post('/email/send-bulk', mail({ body: beyond[0] })))).toMatchObject({ sent: 1 });
@@ -65,7 +65,7 @@ describe('templates and sequences of a key that reads messages, and must not rea
   });
   const template = (more: Loose = {}) => ({ name: 'Welcome', channel: 'email', body: 'Hello', ...more });
 
-  it('have no other texts either, but for those that somebody else wrote', async () => {
+  it('are refused merge fields of a contact that a conversation does not show; texts that somebody else wrote stay', async () => {
     const theirs = dataOf(await acme.owner.post('/emails/templates', template({ body: beyond[0] })));
     await expectNothingWritten(api, async () => {
       for (const field of ['subject', 'body', 'bodyHtml'])
@@ -76,7 +76,7 @@ describe('templates and sequences of a key that reads messages, and must not rea
     expect(dataOf(await key.patch(`/emails/templates/${theirs.id}`, same))).toMatchObject(same);
   });
 
-  it('name the step', async () => {
+  it('name the step at fault: steps.1.body', async () => {
     const steps = [aStep(0, { body: beyond[0] }), aStep(1)];
     const { id } = dataOf(await acme.owner.post('/emails/sequences', { name: 'Theirs', steps }));
     await expectNothingWritten(api, async () => {
@@ -89,7 +89,7 @@ describe('templates and sequences of a key that reads messages, and must not rea
     dataOf(await key.post('/emails/sequences', { name: 'Mine', steps: [aStep(0, { body: shown })] }));
   });
 
-  it('are free where the key does not read what becomes of them', async () => {
+  it('may name any field where the key cannot read messages', async () => {
     const writer = await keyFor('emails');
     dataOf(await writer.post('/emails/templates', template({ body: beyond[2] })));
     dataOf(await writer.post('/emails/sequences', { name: 'Free', steps: [aStep(0, { body: beyond[2] })] }));

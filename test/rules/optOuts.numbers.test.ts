@@ -76,18 +76,6 @@ describe('STOP to the server’s own number', () => {
     expect([await isOut(acme, mine), await isOut(other, theirs)]).toEqual([true, true]);
   });
 
-  it('ends with START; YES may answer a question, and what says nothing of that is not kept', async () => {
-    const phone = nextNumber();
-    const [mine, theirs] = [await reader(acme, phone), await reader(other, phone)];
-    await text(phone, mine.from, 'STOP');
-    await expectNothingWritten(api, async () => {
-      for (const words of ['Yes', 'Hello', 'STOP']) await text(phone, mine.from, words);
-    });
-    await text(phone, mine.from, 'START');
-    expect([await isOut(acme, mine), await isOut(other, theirs)]).toEqual([false, false]);
-    expect(await outcome(written(acme, mine.id))).toBe(201);
-  });
-
   it('says nothing of numbers that nobody wrote to, or from', async () => {
     const phone = nextNumber();
     const { from } = await reader(acme, phone);
@@ -95,6 +83,27 @@ describe('STOP to the server’s own number', () => {
       await text(nextNumber(), from, 'STOP');
       await text(phone, nextNumber(), 'STOP');
     });
+  });
+});
+
+describe('an opt-out at the server’s own number', () => {
+  it('is kept of STOP and START alone: neither YES nor any other text is', async () => {
+    const phone = nextNumber();
+    const [mine, theirs] = [await reader(acme, phone), await reader(other, phone)];
+    await text(phone, mine.from, 'STOP');
+    await expectNothingWritten(api, async () => {
+      for (const words of ['Yes', 'Hello', 'STOP']) await text(phone, mine.from, words);
+    });
+    expect([await isOut(acme, mine), await isOut(other, theirs)]).toEqual([true, true]);
+  });
+
+  it('ends with START', async () => {
+    const phone = nextNumber();
+    const [mine, theirs] = [await reader(acme, phone), await reader(other, phone)];
+    await text(phone, mine.from, 'STOP');
+    await text(phone, mine.from, 'START');
+    expect([await isOut(acme, mine), await isOut(other, theirs)]).toEqual([false, false]);
+    expect(await outcome(written(acme, mine.id))).toBe(201);
   });
 });
 

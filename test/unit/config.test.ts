@@ -91,7 +91,7 @@ describe('a value of the configuration', () => {
       expect(() => readConfig({ ...secret, INBOUND_MAIL_DOMAIN })).toThrow('INBOUND_MAIL_DOMAIN');
   });
 
-  it('is taken where it may work', () => {
+  it('is taken where it is right: senders, host names, limits of none', () => {
     for (const MAIL_FROM of ['crm@example.com', 'CRM <crm@localhost>', '"Acme, Inc." <post@bücher.example>', 'crm@example.com (CRM)'])
       expect(readConfig({ MAIL_FROM }).mailFrom).toBe(MAIL_FROM);
     for (const INBOUND_MAIL_DOMAIN of ['in.example.com', 'localhost', 'in.bücher.example'])
