@@ -54,7 +54,7 @@ export const followFeed = statement({
  * The most events without a place that a `FeedEnd` names. There are more only while no relay is at work; the oldest of them then count as
  * later ones.
  */
-export const mostUnplaced = 1000;
+export const mostUnplaced = 200;
 
 /**
  * Where the feed of an account ends for who looks for events of some names from here on, whatever the clocks of processes say: behind what
@@ -69,10 +69,13 @@ export interface FeedEnd {
   unplaced: readonly string[];
 }
 
-/** The events `e` of an account that are committed and have no place in the feed yet. */
-const withoutPlace = (account: Sql): Sql => sql`outbox_events e
-  where e.account_id = ${account} and e.seq > (select seq from feed_floor)
-    and not exists (select from feed_positions p where p.account_id = e.account_id and p.seq = e.seq)`;
+/**
+ * The events `e` of an account that are committed and have no place in the feed yet. Few events of all accounts are behind the floor: each is
+ * looked up by itself, as the planner, left to itself, may read all that the account keeps.
+ */
+const withoutPlace = (account: Sql): Sql => sql`(
+    select o.account_id, o.id, o.seq, o.name, o.created_at from outbox_events o where o.seq > (select seq from feed_floor) order by o.seq offset 0) e
+  where e.account_id = ${account} and (select p.pos from feed_positions p where p.account_id = e.account_id and p.seq = e.seq) is null`;
 
 /** The end of the caller's account's feed for some names, or for all but some by `*`. */
 export const endOfFeed = statement({
@@ -85,18 +88,25 @@ export const endOfFeed = statement({
       order by e.seq desc limit ${rawSql(String(mostUnplaced))}) as unplaced`,
 });
 
+/** So many events that a reader has not come to are left to it. */
+const fewUnread = 1000;
+
 /**
- * How far a reader is in the feed of the caller's account, but not before a place (`after`), and whether an event of a name that happened
- * until a moment has no place yet (`isComing`).
+ * How far a reader is in the feed of the caller's account, but not before a place (`after`), and whether that may not be all yet of an event
+ * that happened until a moment (`isComing`): one has no place yet, or the reader has many of that time before it.
  */
 export const readSoFar = statement({
   name: 'readSoFar',
   takes: { reader: text, event: text, after: bigint, until: instant },
   row: { after: bigint, isComing: flag },
   text: ({ account, reader, event, after, until }) => sql`
-    select greatest(${after}::bigint,
-        (select r.pos from feed_readers r where r.account_id = ${account} and r.name = ${reader}))::text as after,
-      exists (select from ${withoutPlace(account)} and e.name = ${event} and e.created_at <= ${until}) as "isComing"`,
+    with reached as materialized (select r.pos from feed_readers r where r.account_id = ${account} and r.name = ${reader})
+    select greatest(${after}::bigint, (select pos from reached))::text as after,
+      exists (select from ${withoutPlace(account)} and e.name = ${event} and e.created_at <= ${until})
+      or exists (
+        select from reached r join feed_positions p on p.account_id = ${account} and p.pos = r.pos + ${rawSql(String(fewUnread))}
+        cross join lateral (select o.created_at from outbox_events o where o.account_id = p.account_id and o.seq = p.seq offset 0) e
+        where e.created_at <= ${until}) as "isComing"`,
 });
 
 /** Whether an event came after the feed ended so. */

@@ -53,14 +53,18 @@ export const rests = async (ctx: Context, { id, attempt }: DueRow): Promise<bool
 /** Events that are read at once. */
 const page = 50;
 
-/** What became of a wait by all events after a place that have theirs by now, whether the reader has read them or not. */
-async function since(ctx: Context, { id, waitEvent }: RunRow, place: string): Promise<Outcome | undefined> {
+/**
+ * What became of a wait by all events after a place that have theirs by now, whether the reader has read them or not. Where the time of
+ * the wait is out, those are enough that happened before.
+ */
+async function since(ctx: Context, { id, waitEvent, waitUntil }: RunRow, place: string): Promise<Outcome | undefined> {
   const names = [waitEvent!, deletionOf(waitEvent!)];
   for (let after = place; ; ) {
     const found = await ctx.rows(eventsAfter, { names, after, most: page });
     const events = found.map(({ event }) => shown(ctx.app, event));
     const [outcome] = await outcomesOf(ctx, events, id);
-    if (outcome || events.length < page) return outcome;
+    const isLate = waitUntil !== null && events.every(({ createdAt }) => createdAt > waitUntil);
+    if (outcome || events.length < page || isLate) return outcome;
     after = events.at(-1)!.id;
   }
 }
@@ -69,7 +73,7 @@ async function since(ctx: Context, { id, waitEvent }: RunRow, place: string): Pr
 interface Seen {
   /** What became of it; undefined where nothing did. */
   outcome?: Outcome;
-  /** Whether something that may end it happened in time, and has no place in the feed yet. */
+  /** Whether something that may end it happened in time, and is still to come. */
   isComing?: boolean;
 }
 

@@ -1,3 +1,4 @@
+import { YieldTimer } from '../../kernel/base/eventLoop.js';
 import type { Context, FeedReader } from '../../kernel/context/context.js';
 import { bigint, instant, json, jsonText, listOf, text, uuid } from '../../kernel/database/kinds.js';
 import { commitsUnawaited, type Sql, sql } from '../../kernel/database/sql.js';
@@ -54,15 +55,21 @@ const queued = statement({
 export async function makeDeliveries(ctx: Context, events: readonly ReadEvent[]): Promise<number> {
   const wanted = await wantedBy(ctx);
   const portion = new Portion();
-  const all = events.map((event) => ({ event, webhooks: wanted(event) }));
-  const end = all.findIndex(({ event, webhooks }) => !portion.takes(event, webhooks.length));
-  const taken = end < 0 ? all : all.slice(0, end);
-  const sent = taken.filter(({ webhooks }) => webhooks.length > 0).map(({ event, webhooks }) => queueOf(ctx, event, webhooks));
+  const timer = new YieldTimer();
+  const sent: ReturnType<typeof queueOf>[] = [];
+  let seen = 0;
+  for (const event of events) {
+    if (timer.isDue) await timer.take();
+    const webhooks = wanted(event);
+    if (!portion.takes(event, webhooks.length)) break;
+    seen++;
+    if (webhooks.length > 0) sent.push(queueOf(ctx, event, webhooks));
+  }
   if (sent.length > 0) {
     await ctx.rows(queued, { events: JSON.stringify(sent), now: ctx.now() });
     ctx.wake('deliveries');
   }
-  return taken.length;
+  return seen;
 }
 
 function queueOf(ctx: Context, { eventId: id, name, createdAt, data, changes }: FeedEvent, webhooks: readonly string[]) {
