@@ -66,7 +66,7 @@ export class JobQueue implements Jobs {
     for (const name of queuesOf(app.registry)) this.#workers.push(new Worker(app, queueWork(this.#boss, this.base.database, name)));
     if (!sweeps) return;
     // The sweeps together may take longer than a job usually does, and what one leaves the next one takes.
-    const options = { singletonKey: 'all', singletonSeconds: sweepSeconds, expireInSeconds: sweepSeconds, retryLimit: 0 };
+    const options = { singletonKey: 'all', singletonSeconds: sweepSeconds, expireInSeconds: sweepSeconds, retryLimit: 1 };
     const sweeping = () => this.#boss.send(sweepQueue, {}, options).catch(this.#note);
     this.#timer = setInterval(sweeping, sweepSeconds * 500).unref();
     this.#sweeping = sweeping();
@@ -174,9 +174,10 @@ function queueWork(boss: PgBoss, database: Database, queue: string): Work<Taken>
   };
 }
 
-/** Whether another job sweeps already: two at once would wait for each other's rows. */
+/** Whether a job that began earlier still sweeps: two at once would wait for each other's rows. */
 async function isSweptElsewhere({ database }: App, id: string): Promise<boolean> {
-  const text = "select 1 as found from pgboss.job where name = $1 and state = 'active' and id <> $2::uuid limit 1";
+  const text = `select 1 as found from pgboss.job j where name = $1 and state = 'active' and started_on + expire_in > now()
+    and (started_on, id) < (select m.started_on, m.id from pgboss.job m where m.name = $1 and m.id = $2::uuid) limit 1`;
   return (await database.execute(text, [sweepQueue, id])).rows.length > 0;
 }
 

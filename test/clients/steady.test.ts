@@ -48,20 +48,20 @@ it.each([
   [100, 2500, 5000],
 ])('comes back after attempt %i at another moment than other clients, between %i and %i milliseconds', async (attempt, least, most) => {
   const { retryWait } = steady({ url: 'ws://nowhere' });
-  const [ends, order]: [number[], string[]] = [[], []];
+  const order: string[] = [];
+  const noteAfter = async (name: string, wait: Promise<unknown>) => {
+    await wait;
+    order.push(name);
+  };
   // Timers end in the order of their times, however busy the machine is.
-  const waits = Array.from({ length: 8 }, async () => {
-    await retryWait!(attempt);
-    ends.push(performance.now());
-    order.push('wait');
-  });
-  const marks = [least - 5, most + 5].map(async (ms) => {
-    await pause(ms);
-    order.push('mark');
-  });
+  const between = Array.from({ length: 100 }, (_, n) => least + ((n + 1) * (most - least)) / 101);
+  const marks = [least - 5, ...between, most + 5].map((ms, n) => noteAfter(`mark ${n}`, pause(ms)));
+  const waits = Array.from({ length: 8 }, () => noteAfter('wait', retryWait!(attempt)));
   await Promise.all([...waits, ...marks]);
-  expect(order).toEqual(['mark', ...waits.map(() => 'wait'), 'mark']);
-  expect(ends.at(-1)! - ends[0]!).toBeGreaterThan((most - least) / 25);
+  expect([order[0], order.at(-1)]).toEqual(['mark 0', 'mark 101']);
+  // They do not end together.
+  const places = order.flatMap((name, place) => (name === 'wait' ? [place] : []));
+  expect(places.at(-1)! - places[0]!).toBeGreaterThan(8 + 4);
 });
 
 describe('a line that is not opened', () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
-import { Automations, aNode } from '../support/automations.js';
+import { Automations, allPlaced, aNode, aTask } from '../support/automations.js';
 import { type Account, dataOf, isPostgres, type Loose, minute, onPostgres, server, type TestServer } from '../support/index.js';
 import { eventually } from '../support/live.js';
 import { activeWorkflow, endedRuns } from '../support/workflows.js';
@@ -177,5 +177,43 @@ onPostgres(describe)('what is under way as something begins, and committed later
     const [late] = (await outside!.query(`select id from outbox_events where entity_id = $1 and data ->> 'city' = 'late'`, [contact])).rows;
     const [step] = await automations.steps(run);
     expect(step!.output).toMatchObject({ ended: 'event', eventId: late.id });
+  });
+});
+
+/** Events of the account about nothing that anybody waits for, with their places. */
+async function manyOthers(count: number): Promise<void> {
+  const { execute } = api.app.database;
+  await execute(
+    `insert into outbox_events (account_id, id, name, names, entity_type, entity_id, data, actor_kind, created_at)
+     select $1::uuid, gen_random_uuid(), 'tag.created', '{}', 'tag', gen_random_uuid(), '{}', 'system', now() from generate_series(1, $2::int)`,
+    [acme.id, count],
+  );
+  for (let left = count; left > 0; left -= 1000) await execute('select place_events(1000)');
+  await allPlaced(acme);
+}
+
+onPostgres(describe)('a wait whose time is out while the reader is far behind', () => {
+  it('is left to the reader for some minutes, and then looks by itself', async () => {
+    const id = await automations.make([
+      aNode('reply', 'wait', { event: 'contact.updated', timeout: { minutes: 5 } }, 'thank', [{ when: 'timeout', next: 'remind' }]),
+      aTask('thank'),
+      aTask('remind'),
+    ]);
+    const contact = await automations.contact();
+    const [run] = await automations.enroll(id, contact);
+    const dueIn = async () => (await automations.run(run!)).dueAt!.getTime() - api.clock.now().getTime();
+    await eventually(async () => (await dueIn()) > minute);
+    await outside!.query('begin');
+    await outside!.query("select from feed_readers where account_id = $1 and name = 'automations' for update", [acme.id]);
+    dataOf(await automations.key.patch(`/contacts/${contact}`, { city: 'Oslo' }));
+    await manyOthers(1500);
+    api.clock.advance(6 * minute);
+    await eventually(async () => (await dueIn()) > minute / 2);
+    expect((await automations.run(run!)).status).toBe('waiting');
+    api.clock.advance(6 * minute);
+    await automations.until(run!, 'success');
+    expect(await automations.tasks(contact)).toEqual(['thank']);
+    await outside!.query('rollback');
+    api.clock.reset();
   });
 });

@@ -92,21 +92,21 @@ export const endOfFeed = statement({
 const fewUnread = 1000;
 
 /**
- * How far a reader is in the feed of the caller's account, but not before a place (`after`), and whether that may not be all yet of an event
- * that happened until a moment (`isComing`): one has no place yet, or the reader has many of that time before it.
+ * How far a reader is in the feed of the caller's account, but not before a place (`after`); whether an event of a name that happened until a
+ * moment has no place yet (`isComing`), and whether the reader has many events of that time before it (`isFar`).
  */
 export const readSoFar = statement({
   name: 'readSoFar',
   takes: { reader: text, event: text, after: bigint, until: instant },
-  row: { after: bigint, isComing: flag },
+  row: { after: bigint, isComing: flag, isFar: flag },
   text: ({ account, reader, event, after, until }) => sql`
     with reached as materialized (select r.pos from feed_readers r where r.account_id = ${account} and r.name = ${reader})
     select greatest(${after}::bigint, (select pos from reached))::text as after,
-      exists (select from ${withoutPlace(account)} and e.name = ${event} and e.created_at <= ${until})
-      or exists (
+      exists (select from ${withoutPlace(account)} and e.name = ${event} and e.created_at <= ${until}) as "isComing",
+      exists (
         select from reached r join feed_positions p on p.account_id = ${account} and p.pos = r.pos + ${rawSql(String(fewUnread))}
         cross join lateral (select o.created_at from outbox_events o where o.account_id = p.account_id and o.seq = p.seq offset 0) e
-        where e.created_at <= ${until}) as "isComing"`,
+        where e.created_at <= ${until}) as "isFar"`,
 });
 
 /** Whether an event came after the feed ended so. */

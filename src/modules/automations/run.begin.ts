@@ -1,3 +1,5 @@
+import { elapsed } from '../../kernel/base/clock.js';
+import { minuteMs, secondMs } from '../../kernel/base/durations.js';
 import type { Context } from '../../kernel/context/context.js';
 import type { DueRow } from '../../kernel/context/registry.js';
 import { integer, uuid } from '../../kernel/database/kinds.js';
@@ -50,6 +52,11 @@ const rested = statement({
 export const rests = async (ctx: Context, { id, attempt }: DueRow): Promise<boolean> =>
   (await ctx.rows(rested, { id, attempt })).length > 0;
 
+/** How long what happened may take to get its place in the feed. */
+const placingMs = secondMs;
+/** How long after its time a wait is left to a reader that is far behind, and the longest pause between two looks. */
+const [patienceMs, longestRestMs] = [5 * minuteMs, minuteMs];
+
 /** Events that are read at once. */
 const page = 50;
 
@@ -73,8 +80,8 @@ async function since(ctx: Context, { id, waitEvent, waitUntil }: RunRow, place: 
 interface Seen {
   /** What became of it; undefined where nothing did. */
   outcome?: Outcome;
-  /** Whether something that may end it happened in time, and is still to come. */
-  isComing?: boolean;
+  /** Milliseconds after which to look again: what may end it happened in time, and is still to come. */
+  restMs?: number;
 }
 
 /**
@@ -87,5 +94,9 @@ export async function seenInFeed(ctx: Context, run: RunRow, { isBegun, isOut }: 
   // Before the feed is searched: what gets its place in between is found there.
   const asked = { reader: 'automations', event: waitEvent!, after: waitingAfter ?? '0', until: waitUntil! };
   const [read] = await ctx.rows(readSoFar, asked);
-  return read!.isComing ? { isComing: true } : { outcome: await since(ctx, run, isBegun ? waitingAfter! : read!.after) };
+  if (read!.isComing) return { restMs: placingMs };
+  // A reader that is far behind comes to it with less work than this run has with all of it; one that stands still is not waited for.
+  const overMs = elapsed(waitUntil!, ctx.now());
+  if (read!.isFar && overMs < patienceMs) return { restMs: Math.min(Math.max(overMs, placingMs), longestRestMs) };
+  return { outcome: await since(ctx, run, isBegun ? waitingAfter! : read!.after) };
 }

@@ -25,9 +25,6 @@ const mostLoggedCharacters = 1_000_000;
 /** The most steps of one run: waits may lead back to where it was. */
 const mostSteps = 10_000;
 
-/** How long a wait whose time is out is left for what happened before to get its place in the feed. */
-const placingMs = 1000;
-
 /** How far a burst goes. */
 export interface Pace {
   mostActions: number;
@@ -197,15 +194,15 @@ export class RunExecutor {
     const isOut = waitUntil !== null && waitUntil <= now;
     // One that has rested may be due at another moment too, as after a fault; so are those that rested before this was kept of them.
     const isBegun = waitEvent !== null && !state?.rested && dueAt?.getTime() !== waitUntil?.getTime();
-    const { outcome, isComing } = waitEvent === null ? {} : await seenInFeed(this.ctx, this.run, { isBegun, isOut });
+    const { outcome, restMs } = waitEvent === null ? {} : await seenInFeed(this.ctx, this.run, { isBegun, isOut });
     if (outcome && !outcome.arrived) {
       await failWaits(this.ctx, [outcome.id]);
       return undefined;
     }
     const arrived = state?.arrived ?? outcome?.arrived;
-    if (!arrived && (!isOut || isComing)) {
-      const rested = waitEvent === null || (isComing && isBegun) ? null : { rested: true };
-      return this.#rest(isComing ? new Date(now.getTime() + placingMs) : waitUntil, rested);
+    if (!arrived && (!isOut || restMs)) {
+      const rested = waitEvent === null || (restMs && isBegun) ? null : { rested: true };
+      return this.#rest(restMs ? new Date(now.getTime() + restMs) : waitUntil, rested);
     }
     const isLate = !arrived && 'event' in waitOf(node.config)!;
     const next = afterWait(node, isLate);

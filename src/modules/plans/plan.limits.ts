@@ -105,13 +105,15 @@ const countedIn = perContext(() => new Map<DeclaredLimit, Usage>());
 
 /** More than can be under way in all processes between their counts and their writes: as long as more are left, nobody waits for anybody. */
 const underWay = 1000;
+/** The same of transactions, which hold the lock to their end, others waiting: of these few are under way at once. */
+const underWayInTransactions = 400;
 
 /** Closer to the limit those who make something come one after the other, in their writes or from here on, so that none goes over it. */
 async function countUp(ctx: Context, limit: DeclaredLimit, most: number, usage: Usage): Promise<number> {
   const [before] = await ctx.rows(limit.count);
   if (before!.n < most - underWay) return before!.n;
   usage.isChecked = (limit.isKept ?? false) && !isPessimistic(ctx);
-  return usage.isChecked ? before!.n : countAlone(ctx, limit);
+  return usage.isChecked || before!.n < most - underWayInTransactions ? before!.n : countAlone(ctx, limit);
 }
 
 async function countAlone(ctx: Context, { kind, count }: DeclaredLimit): Promise<number> {
