@@ -19,7 +19,7 @@ beforeAll(async () => {
     dataOf(await acme.owner.post('/tags', { name }));
     await acme.invoice({ invoiceNumber: name });
   }
-}, 60_000);
+});
 afterAll(() => api.close());
 
 async function found(path: string): Promise<string[]> {
@@ -63,7 +63,7 @@ describe('searches', () => {
     await made('deals', 'title, pipeline_id, stage_id', "'One of many ' || n, d.pipeline_id, d.stage_id");
     await made('invoices', 'invoice_number, due_date', "'One of many ' || n, current_date");
     await vacuumed(api, ['companies', 'products', 'tasks', 'deals', 'invoices']);
-  }, 60_000);
+  });
 
   it.each(['companies', 'deals', 'tasks', 'products', 'invoices'])('are answered by the index of their words: /%s', async (path) => {
     const plan = await planOf(api, `from ${path}`, () => acme.owner.get(`/${path}?search=plain`));

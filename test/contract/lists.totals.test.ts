@@ -19,7 +19,7 @@ beforeAll(async () => {
   await acme.appointment();
   await acme.task({ contactId: contact.id });
   dataOf(await acme.owner.post('/activities', { type: 'call', title: 'Spoke', contactId: contact.id }));
-}, 60_000);
+});
 afterAll(() => api.close());
 
 /** What a list says to have, and how many records it shows. */

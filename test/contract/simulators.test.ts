@@ -1,10 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Alone } from '../support/alone.js';
 import { Client, dataOf, type Loose, password } from '../support/index.js';
 import { eventually } from '../support/live.js';
 import { freePort, Simulators } from '../support/simulators.js';
-
-jest.setTimeout(60_000);
 
 let vendors: Simulators;
 let crm: Alone;

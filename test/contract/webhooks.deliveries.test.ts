@@ -181,7 +181,7 @@ describe('POST /webhooks/replay of a window', () => {
     const rest = dataOf(await key.post('/webhooks/replay', window));
     expect(rest).toMatchObject({ replayed: 2, skipped: 0, hasMore: false });
     expect(rest.deliveries.map(({ replayOf }: Loose) => replayOf).sort()).toEqual(large.slice(6).sort());
-  }, 30_000);
+  });
 });
 
 describe('POST /webhooks/replay of a window that is asked for again, or holds what nobody wants', () => {
@@ -216,7 +216,7 @@ describe('POST /webhooks/replay of a window that is asked for again, or holds wh
     expect(await replayed(true)).toEqual(large.slice(0, 3));
     expect(await replayed(false)).toEqual([large[3], large[4], large[0]]);
     expect(await replayed(false)).toEqual(large.slice(0, 3));
-  }, 30_000);
+  });
 
   it('sends nothing of a window twice: not what arrived or is on its way by now, and once what failed again', async () => {
     const made = await webhook();

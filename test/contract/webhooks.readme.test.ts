@@ -1,11 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Account, dataOf, server, type TestServer } from '../support/index.js';
 import { eventually } from '../support/live.js';
 import { readme } from '../support/readme.js';
 import { Receiver } from '../support/receiver.js';
-
-jest.setTimeout(60_000);
 
 let api: TestServer;
 let acme: Account;

@@ -1,9 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Account, dataOf, type Loose, server, type TestServer } from '../support/index.js';
 
 import { Receiver } from '../support/receiver.js';
-
-jest.setTimeout(60_000);
 
 /** Endpoints that answer, contacts of which each is told, and until when the last of them must have come: a hole holds an attempt for 10 s. */
 const [endpoints, contacts, boundMs] = [99, 4, 8000];

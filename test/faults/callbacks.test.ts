@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { v4 } from 'uuid';
 import { bye, entry, graph, loggedCall, publishedOn, voiceNotice } from '../support/callFlows.js';
 import { waitingIn, whileLocked } from '../support/heldUp.js';
 import { type Account, dataOf, type Loose, onPostgres, type Reply, server, type TestServer } from '../support/index.js';
 import { eventually } from '../support/live.js';
-
-jest.setTimeout(60_000);
 
 let api: TestServer;
 let acme: Account;

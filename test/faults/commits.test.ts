@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { Alone } from '../support/alone.js';
 import { type Client, dataOf, type Loose, onPostgres, type Reply } from '../support/index.js';
 import { eventually } from '../support/live.js';
 import { TcpProxy } from '../support/proxy.js';
-
-jest.setTimeout(30_000);
 
 let house: Alone;
 let proxy: TcpProxy;
@@ -154,7 +152,7 @@ const answered = async ({ send }: Kind, client: Client, name: string): Promise<R
     if (reply.status < 300) return reply;
     expect([409, 503]).toContain(reply.status);
     return undefined;
-  }, 20_000)) as Reply;
+  }, 60_000)) as Reply;
 
 onPostgres(describe)('under an Idempotency-Key', () => {
   beforeAll(async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Alone } from '../support/alone.js';
 import { type Client, dataOf, type Loose, onBoth } from '../support/index.js';
 import { LiveWriter } from '../support/liveDocuments.js';
@@ -8,6 +8,8 @@ import { LiveWindow, type WatchedList } from '../support/liveWindow.js';
 import { drawing } from '../support/printable.js';
 import type { ServerProcess } from '../support/process.js';
 import fc from '../support/property.js';
+
+jest.setTimeout(300_000);
 
 /** How many windows there are, half of them at each process, and live queries in each. */
 const [windows, documents] = [4, 3];

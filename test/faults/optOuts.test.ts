@@ -1,12 +1,10 @@
-import { afterAll, expect, it, jest } from '@jest/globals';
+import { afterAll, expect, it } from '@jest/globals';
 import pg from 'pg';
 import twilio from 'twilio';
 import { v4 } from 'uuid';
 import type { SimulatedSms } from '../../src/vendors/sms/simulated.js';
 import { type Account, dataOf, type Loose, onPostgres, server, type TestServer } from '../support/index.js';
 import { eventually } from '../support/live.js';
-
-jest.setTimeout(60_000);
 
 let api: TestServer;
 let acme: Account;

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { Webhook } from 'standardwebhooks';
 import { ladder } from '../../src/modules/webhooks/webhook.due.js';
@@ -9,8 +9,6 @@ import { actingFor, attempted, kept, queued } from '../support/deliveries.js';
 import { type Account, dataOf, day, type Loose, minute, onPostgres, second, server, type TestServer } from '../support/index.js';
 import { eventually } from '../support/live.js';
 import { Receiver } from '../support/receiver.js';
-
-jest.setTimeout(60_000);
 
 let api: TestServer;
 let acme: Account;

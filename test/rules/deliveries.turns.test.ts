@@ -1,11 +1,9 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { settleAttempt } from '../../src/modules/webhooks/webhook.settle.js';
 import { actingFor, attempted, queued } from '../support/deliveries.js';
 import { type Account, hour, onPostgres, second, server, type TestServer } from '../support/index.js';
 import { eventually } from '../support/live.js';
 import { Receiver } from '../support/receiver.js';
-
-jest.setTimeout(60_000);
 
 let api: TestServer;
 let receiver: Receiver;

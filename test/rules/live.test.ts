@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { published } from '../contract/published.js';
 import { pathOf, sampleOf } from '../contract/samples.js';
 import { type Account, dataOf, isPostgres, type KeyClient, type Loose, server, type TestServer } from '../support/index.js';
@@ -8,6 +8,8 @@ import { argumentsOf, Desk, pages, writes } from '../support/livePages.js';
 import { Surroundings } from '../support/liveSurroundings.js';
 import { drawing } from '../support/printable.js';
 import fc from '../support/property.js';
+
+jest.setTimeout(300_000);
 
 let here: TestServer;
 /** Another process in the same place, where there can be one. */

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Secret, TOTP } from 'otpauth';
 import { Webhook } from 'standardwebhooks';
 import { sealOf } from '../../src/kernel/base/crypto.js';
@@ -7,8 +7,6 @@ import { sweep } from '../../src/workers/sweeps.js';
 import { actingFor, attempted, kept, queued } from '../support/deliveries.js';
 import { type Account, dataOf, expectRefusal, minute, password, server, type TestServer } from '../support/index.js';
 import { Receiver } from '../support/receiver.js';
-
-jest.setTimeout(60_000);
 
 let api: TestServer;
 let acme: Account;

@@ -1,10 +1,8 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { attempted, deliveryTo, failing } from '../support/deliveries.js';
 import { type Account, dataOf, day, hour, type KeyClient, type Loose, server, type TestServer } from '../support/index.js';
 import { eventually } from '../support/live.js';
 import { Receiver } from '../support/receiver.js';
-
-jest.setTimeout(60_000);
 
 let api: TestServer;
 let acme: Account;

@@ -1,12 +1,10 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { allPlaced, whileUnread } from '../support/automations.js';
 import { attempted, failing } from '../support/deliveries.js';
 import { type Account, dataOf, day, hour, type KeyClient, type Loose, second, server, type TestServer } from '../support/index.js';
 import { eventually } from '../support/live.js';
 import { mailsTo } from '../support/mail.js';
 import { type Received, Receiver } from '../support/receiver.js';
-
-jest.setTimeout(60_000);
 
 let api: TestServer;
 let acme: Account;

@@ -1,11 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PGlite } from '@electric-sql/pglite';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { migrationNames, prismaDir } from '../../src/kernel/database/engine.js';
 import { memoryPGlite } from '../../src/kernel/database/pglite.js';
-
-jest.setTimeout(60_000);
 
 /** From here on; the rows below are of the schema before. */
 const first = '20261124120000';
