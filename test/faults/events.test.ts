@@ -76,7 +76,7 @@ describe('credentials that end', () => {
     await feed.nth(1);
     await work();
     const begun = Date.now();
-    expect((await socket.end(3000)).code).toBe(code);
+    expect((await socket.end()).code).toBe(code);
     expect(Date.now() - begun).toBeLessThan(2000);
     const before = feed.results.length;
     await account.contact();

@@ -38,6 +38,7 @@ onPostgres(describe)('processes that start at once on a new database', () => {
   });
 
   it('say whether they migrate it or wait for who does', async () => {
+    await Promise.all(running.splice(0).map((each) => each.kill()));
     await admin(`create database ${name}_told`);
     const url = new URL(process.env.DATABASE_URL!);
     url.pathname = `/${name}_told`;

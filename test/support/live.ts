@@ -3,13 +3,14 @@ import type { Duplex } from 'node:stream';
 import WebSocket from 'ws';
 import type { Client, Loose } from './client.js';
 
-/** Waits until `look` answers something truthy, and answers it. */
-export async function eventually<T>(look: () => T | Promise<T>, ms = 10_000): Promise<T> {
+/** Waits until `look` answers something truthy, and answers it; after `ms` it looks once more, however long the machine stood still. */
+export async function eventually<T>(look: () => T | Promise<T>, ms = 30_000): Promise<T> {
   const end = Date.now() + ms;
   for (;;) {
+    const isLate = Date.now() > end;
     const seen = await look();
     if (seen) return seen;
-    if (Date.now() > end) throw new Error(`It did not happen within ${ms} ms: ${look}`);
+    if (isLate) throw new Error(`It did not happen within ${ms} ms: ${look}`);
     await new Promise((resume) => setTimeout(resume, 5));
   }
 }

@@ -80,7 +80,7 @@ export class LiveScreen {
       [expected, seen] = [JSON.stringify(await fresh()), JSON.stringify(this.page(name))];
       return seen === expected;
     };
-    await eventually(isSame, 8000).catch((error) => {
+    await eventually(isSame).catch((error) => {
       throw new Error(`${error.message}\n${this.document} ${JSON.stringify(this.variables)}\nshows  ${seen}\nand is ${expected}`);
     });
   }

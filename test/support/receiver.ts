@@ -50,8 +50,8 @@ export class Receiver {
     this.#stir();
   }
 
-  /** Waits until so many requests have come in, at most ten seconds. */
-  async until(count: number, ms = 10_000): Promise<Received[]> {
+  /** Waits until so many requests have come in, at most half a minute. */
+  async until(count: number, ms = 30_000): Promise<Received[]> {
     const end = Date.now() + ms;
     while (this.received.length < count) {
       const left = end - Date.now();
