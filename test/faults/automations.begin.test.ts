@@ -54,7 +54,7 @@ function meanwhile(): void {
     );
     const [run] = await eventually(async () => {
       const { data } = await two.get(`/automations/${id}/runs`);
-      return data[0]?.status !== 'running' && data[0]?.status !== 'waiting' && (data as Loose[]);
+      return data.length > 0 && data[0].status !== 'running' && data[0].status !== 'waiting' && (data as Loose[]);
     }, two.patience).then((runs) => runs as Loose[]);
     expect([run!.status, run!.error]).toEqual(['failed', expect.stringContaining('is deleted')]);
     dataOf(await two.asked.caller.del(`/automations/${id}`));
@@ -63,7 +63,7 @@ function meanwhile(): void {
   it('and its process is killed as it looks what came: the event ends the wait', async () => {
     const id = await two.published(waitsFor('contact.updated'));
     const contact = await two.person();
-    await two.outside.query(`create function looking() returns trigger language plpgsql as
+    await two.outside.query(`create function looking() returns trigger language plpgsql set lock_timeout = 0 as
       'begin perform pg_advisory_xact_lock(4747); return new; end'`);
     await two.outside.query(`create trigger looking before update on automation_runs for each row
       when (old.wait_event is not null) execute function looking()`);
@@ -116,7 +116,7 @@ function many(): void {
 onPostgres(describe)('runs that begin to wait', () => {
   two.processes();
   beforeAll(async () => {
-    await two.outside.query(`create function beginning() returns trigger language plpgsql as
+    await two.outside.query(`create function beginning() returns trigger language plpgsql set lock_timeout = 0 as
       'begin perform pg_advisory_xact_lock_shared(4646); return new; end'`);
     await two.outside.query(`create trigger beginning before update on automation_runs for each row
       when (new.wait_event is not null and old.wait_event is null) execute function beginning()`);

@@ -28,7 +28,7 @@ function inTheDatabase(): void {
   it('is killed between an action and its mark: the action is done once', async () => {
     const id = await two.published([aTask('task1', 'task2'), aTask('task2', 'end'), aNode('end', 'end')]);
     const contact = await two.person();
-    await two.outside.query(`create function held() returns trigger language plpgsql as
+    await two.outside.query(`create function held() returns trigger language plpgsql set lock_timeout = 0 as
       'begin perform pg_advisory_xact_lock(4242); return new; end'`);
     await two.outside.query(`create trigger held before update on automation_runs for each row
       when (new.status is distinct from old.status) execute function held()`);

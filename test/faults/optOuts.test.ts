@@ -24,18 +24,15 @@ const waiting = async (): Promise<number> => {
 };
 const wait = (most: number) => eventually(async () => (await waiting()) >= most, 20_000);
 
-/** Merges one contact into another, up to its note; answers what lets it go on. */
-async function mergeUpToNote(primaryId: string, secondaryId: string, others: number): Promise<() => Promise<void>> {
-  const { id } = dataOf(await acme.owner.post('/notes', { body: 'Held', contactId: secondaryId }));
+/** Holds a note of a contact, up to which the merge of that contact comes; answers what lets it go on. */
+async function holdNote(contactId: string): Promise<() => Promise<void>> {
+  const { id } = dataOf(await acme.owner.post('/notes', { body: 'Held', contactId }));
   const holder = await connected();
   await holder.query('begin');
   await holder.query('select 1 from notes where id = $1 for update', [id]);
-  const merged = acme.owner.post('/contacts/merge', { primaryId, secondaryId });
-  await wait(others + 1);
   return async () => {
     await holder.query('commit');
     await holder.end();
-    dataOf(await merged);
   };
 }
 
@@ -60,14 +57,21 @@ onPostgres(it)('an opt-out stays with whom its contact is merged into at that mo
   for (let n = 0; n < 2; n++)
     pairs.push({ primary: (await acme.contact({ firstName: 'Kept' })).id, secondary: (await acme.contact({ phone })).id });
   const [first, second] = pairs as [Loose, Loose];
-  const endFirst = await mergeUpToNote(first.primary, first.secondary, 0);
-  const endSecond = await mergeUpToNote(second.primary, second.secondary, 1);
+  // Before anything waits, which it does for two seconds at most.
+  const letGo = [await holdNote(first.secondary), await holdNote(second.secondary)] as const;
+  const merge = ({ primary, secondary }: Loose) => acme.owner.post('/contacts/merge', { primaryId: primary, secondaryId: secondary });
+  const mergedFirst = merge(first);
+  await wait(1);
+  const mergedSecond = merge(second);
+  await wait(2);
   const stopped = stop(phone);
   await wait(3);
-  await endFirst();
+  await letGo[0]();
+  dataOf(await mergedFirst);
   // It begins anew, and waits for the other one.
   await wait(2);
-  await endSecond();
+  await letGo[1]();
+  dataOf(await mergedSecond);
   expect((await stopped).status).toBe(200);
   const optedOut = async (id: string) => dataOf(await acme.owner.get(`/contacts/${id}`)).optedOutSms;
   expect(await Promise.all([known.id, first.primary, second.primary].map(optedOut))).toEqual([true, true, true]);

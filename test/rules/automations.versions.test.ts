@@ -74,7 +74,7 @@ const another = async () => {
 /** Publishes an automation, and before that is committed begins something that waits for it; answers what comes of that. */
 async function whilePublished<T>({ key }: Automations, id: string, begin: () => Promise<T>): Promise<T> {
   const [client, { execute }] = [await another(), api.app.database];
-  await execute(`create or replace function test_published() returns trigger language plpgsql as $$ begin
+  await execute(`create or replace function test_published() returns trigger language plpgsql set lock_timeout = 0 as $$ begin
     perform pg_advisory_xact_lock_shared(78); return new; end $$`);
   await execute(`create trigger test_published before insert on outbox_events for each row
     when (new.name = 'automation.published') execute function test_published()`);

@@ -253,7 +253,7 @@ describe('a run that begins to wait for an event as its automation is deleted', 
 
   onPostgres(it)('ends, where that is so while it comes to rest', async () => {
     const id = await automations.make(waitFor('contact.updated'));
-    await execute(`create function test_rests() returns trigger language plpgsql as $$ begin
+    await execute(`create function test_rests() returns trigger language plpgsql set lock_timeout = 0 as $$ begin
       if current_query() like '%"rested": true%' then perform pg_advisory_xact_lock_shared(77); end if; return null; end $$`);
     await execute('create trigger test_rests before update on automation_runs for each statement execute function test_rests()');
     const client = new pg.Client(api.place.databaseUrl);
