@@ -5,7 +5,8 @@ let api: TestServer;
 let accounts: Account[];
 beforeAll(async () => {
   api = await server();
-  accounts = await Promise.all(Array.from({ length: 5 }, () => api.seed.account()));
+  accounts = [];
+  for (let n = 0; n < 5; n++) accounts.push(await api.seed.account());
   for (const { owner } of accounts)
     dataOf(await owner.post('/custom-fields', { entityType: 'contact', label: 'Seats', fieldKey: 'seats', fieldType: 'number' }));
 });

@@ -241,7 +241,8 @@ describe('an assignment', () => {
 describe('lines', () => {
   it('go to one of many at once', async () => {
     const { name, assign, holders, account } = await connected();
-    const agents = await Promise.all(Array.from({ length: 10 }, async () => (await account.member()).userId));
+    const agents: string[] = [];
+    for (let n = 0; n < 10; n++) agents.push((await account.member()).userId);
     const replies = await Promise.all(agents.flatMap((userId) => [assign(1, userId), assign(2, userId)]));
     for (const { status, body } of replies) expect([200, 409]).toContain(status === 409 && body.code !== 'conflict' ? body.code : status);
     expect(replies.some(({ status }) => status === 200)).toBe(true);

@@ -13,7 +13,8 @@ let api: TestServer;
 let accounts: Account[];
 beforeAll(async () => {
   api = await server();
-  accounts = await Promise.all(Array.from({ length: 4 }, () => api.seed.account()));
+  accounts = [];
+  for (let n = 0; n < 4; n++) accounts.push(await api.seed.account());
 });
 afterAll(() => api.close());
 
