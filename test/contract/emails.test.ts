@@ -171,7 +171,8 @@ describe('a mail server', () => {
     smtp.on('error', () => {});
     await new Promise<void>((listening) => smtp.listen(0, '127.0.0.1', listening));
     const { port } = smtp.server.address() as AddressInfo;
-    const own = await server({ config: { smtpUrl: `smtp://${login}127.0.0.1:${port}`, leaseSeconds: 6 } });
+    // Of 20 s, who waits has 8 for its turn, and who has it 16 in all: time enough between the two.
+    const own = await server({ config: { smtpUrl: `smtp://${login}127.0.0.1:${port}`, leaseSeconds: 20 } });
     const account = await own.seed.account();
     const { owner } = account;
     const person = async (nth: number): Promise<string> => (await account.contact({ email: `smtp${nth}@example.com` })).id;

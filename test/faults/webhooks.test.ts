@@ -9,7 +9,8 @@ import { Receiver } from '../support/receiver.js';
 
 jest.setTimeout(180_000);
 
-const lease = 2;
+/** Longer than a busy machine stands still, and well below the ten seconds after which an attempt ends by itself. */
+const lease = 5;
 let server: Alone;
 let receiver: Receiver;
 let webhook: Loose;
@@ -37,7 +38,7 @@ const allDelivered = (count: number, caller = server.caller): Promise<Loose[]> =
   eventually(async () => {
     const all = await deliveries(caller);
     return all.length === count && all.every(({ status }) => status === 'delivered') ? all : undefined;
-  }, 60_000) as Promise<Loose[]>;
+  }, 90_000) as Promise<Loose[]>;
 const people = async (): Promise<number> => dataOf(await server.caller.get('/contacts?per_page=1')).meta.total;
 const idsReceived = () => receiver.received.map(({ body }) => JSON.parse(body).data.id as string);
 
@@ -59,7 +60,7 @@ describe('a server that is killed between the 200 of a receiver and the settling
     }
     await eventually(() => killed > 0);
     await up;
-    await eventually(() => made.every((id) => idsReceived().includes(id)), 60_000);
+    await eventually(() => made.every((id) => idsReceived().includes(id)), 90_000);
     await up;
     // Those too whose making nobody was told of, and whose events are read only now.
     const all = await allDelivered(await people());
