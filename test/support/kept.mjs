@@ -7,6 +7,8 @@ const { memoryPGlite } = await import(pathToFileURL(new URL('../../dist/src/kern
 const mostUses = 30;
 /** Who still has a transaction open when its server is closed does not get it back for the next one. */
 const patienceMs = 2000;
+/** Nobody else is at it then: all the rest is work, which takes as long as the machine does. */
+const workMs = 15_000;
 
 /** What tests write to. Migrations, and the queues of jobs, each a table of its own, stay. */
 const ourTables = `
@@ -28,7 +30,7 @@ const shapeOfAll = `
     (select concat_ws(' ', count(*), max(xmin::text::bigint)) from pg_db_role_setting)
   )) as shape`;
 
-const within = (work) => Promise.race([work, new Promise((_, reject) => setTimeout(reject, patienceMs, new Error('busy')).unref())]);
+const within = (ms, work) => Promise.race([work, new Promise((_, reject) => setTimeout(reject, ms, new Error('busy')).unref())]);
 
 const tablesOf = async (pg) => (await pg.query(ourTables)).rows.map(({ name }) => name);
 
@@ -46,7 +48,7 @@ async function rowsOf(pg) {
 
 /** Puts the rows back as they were at the beginning; false where more than rows was changed. */
 async function empty({ pg, shape, rows }) {
-  await pg.exec('rollback');
+  await within(patienceMs, pg.exec('rollback'));
   await pg.exec('discard all');
   if ((await shapeOf(pg)) !== shape) return false;
   await pg.exec(`truncate ${await tablesOf(pg)} restart identity`);
@@ -65,7 +67,7 @@ const idle = [];
  */
 export async function takeDatabase(image) {
   for (let kept = idle.pop(); kept; kept = idle.pop()) {
-    if (kept.uses < mostUses && (await within(empty(kept)).catch(() => false))) return lend(kept);
+    if (kept.uses < mostUses && (await within(patienceMs + workMs, empty(kept)).catch(() => false))) return lend(kept);
     await kept.close().catch(() => {});
   }
   const pg = await memoryPGlite(new Blob([readFileSync(image)]));
