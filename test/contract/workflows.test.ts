@@ -93,6 +93,7 @@ describe('an active workflow', () => {
     const messages = dataOf(await acme.owner.get(`/messages?contact_id=${contact.id}`)).data;
     expect(messages).toMatchObject([{ channel: 'email', subject: 'Hi Ada', templateId }]);
     expect(dataOf(await acme.owner.get(`/workflows/${workflow.id}`))).toMatchObject({ runCount: 1, lastRunAt: run!.startedAt });
+    await allPlaced(acme);
     const { data: events } = dataOf(await acme.owner.get('/events?per_page=200'));
     const own = events.filter(({ actor }: Loose) => actor.kind === 'workflow');
     expect(own.map(({ name }: Loose) => name)).toEqual(expect.arrayContaining(['task.created', 'contact.updated', 'message.created']));

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Automations, aNode, aTask } from '../support/automations.js';
+import { Automations, allPlaced, aNode, aTask } from '../support/automations.js';
 import { type Account, dataOf, expectRefusal, type KeyClient, type Loose, second, server, type TestServer } from '../support/index.js';
 import { eventually } from '../support/live.js';
 import { activeWorkflow, endedRuns, runsOf } from '../support/workflows.js';
@@ -174,6 +174,7 @@ describe('a run whose contact is merged', () => {
     expect(await endedRuns(acme, workflow)).toMatchObject([{ id: run!.id, status: 'success', contactId: kept.id }]);
     expect(dataOf(await acme.owner.get(`/contacts/${kept.id}`)).jobTitle).toBe('Kept');
     expect(dataOf(await acme.owner.get(`/tasks?contact_id=${kept.id}`)).meta.total).toBe(1);
+    await allPlaced(acme);
     const events = dataOf(await acme.owner.get('/events?names=workflow_run.updated')).data;
     expect(events.map(({ changes }: Loose) => changes.contactId)).toContainEqual({ from: twin.id, to: kept.id });
     await acme.owner.del(`/workflows/${workflow.id}`);

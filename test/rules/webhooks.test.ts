@@ -191,6 +191,7 @@ describe('a webhook to which nothing but failures came of five days', () => {
       expect(mail.body).toContain(made.id);
     }
     expect((await mailsTo(api, member.email)).filter(({ subject }) => /switched off/.test(subject))).toEqual([]);
+    await allPlaced(acme);
     const told = dataOf(await key.get('/events?names=webhook.updated')).data;
     expect(told.at(-1)).toMatchObject({ changes: { isActive: { from: true, to: false } }, actor: { name: 'Webhooks' } });
     receiver.answer = (_, response) => void response.end();
