@@ -1,23 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent } from 'node:http';
-import { createServer } from 'node:net';
 import { getPriority } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { freshPlace, type Place } from '../support/database.js';
 import { Client, dataOf, type Loose, onPostgres, password } from '../support/index.js';
 import { eventually, type Feed, Socket } from '../support/live.js';
 import { ServerProcess } from '../support/process.js';
+import { freePort } from '../support/simulators.js';
 
 const query = 'subscription ($after: ID) { events(after: $after) { id entityId } }';
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as { port: number };
-  probe.close();
-  return port;
-}
 
 let place: Place;
 let redis: ChildProcess;

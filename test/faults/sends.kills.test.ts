@@ -26,6 +26,10 @@ async function person(): Promise<Loose> {
 const messagesOf = async ({ id }: Loose): Promise<Loose[]> => dataOf(await other.caller.get(`/messages?contact_id=${id}`)).data;
 const outcome = async (contact: Loose) => (await messagesOf(contact)).map(({ status, error }) => [status, error]);
 
+/** Of all that waits, not the workers of both processes, who look for deliveries one after the other. */
+const waitingForRows = `select 1 from pg_stat_activity
+  where datname = current_database() and wait_event_type = 'Lock' and query not like '%take_deliveries%'`;
+
 /** Holds rows from outside while something is done, which is told how many statements wait for them. */
 async function whileLocked(table: string, ids: string[], work: (waiting: () => Promise<number>) => Promise<void>): Promise<void> {
   const client = new pg.Client(crm.databaseUrl);
@@ -33,10 +37,7 @@ async function whileLocked(table: string, ids: string[], work: (waiting: () => P
   try {
     await client.query('begin');
     await client.query(`select id from ${table} where id = any($1) for update`, [ids]);
-    await work(async () => {
-      const { rows } = await client.query("select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'");
-      return rows.length;
-    });
+    await work(async () => (await client.query(waitingForRows)).rows.length);
   } finally {
     await client.query('rollback');
     await client.end();

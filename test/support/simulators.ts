@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -8,14 +9,24 @@ import type { Loose } from './client.js';
 import { eventually } from './live.js';
 import { messagesLeft } from './outbox.js';
 
+/** Below those that the system gives away, and apart by worker: nobody takes one of them while what is to listen on it begins. */
+const ports = 20_000 + 1000 * (Number(process.env.JEST_WORKER_ID ?? 1) % 10);
+let next = randomInt(1000);
+
 /** A port of the loopback that nobody listens on. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
+  for (;;) {
+    const port = ports + (next++ % 1000);
+    const server = createServer().listen(port, '127.0.0.1');
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    );
+    if (!isFree) continue;
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
 }
 
 export type Vendor = 'mail' | 'sms' | 'line' | 'stripe';
