@@ -41,7 +41,7 @@ it('a reader of the feed rests no longer for it', async () => {
   pace.failed(2);
   setBack();
   expect(pace.isResting).toBe(true);
-  await eventually(() => !pace.isResting);
+  await eventually(() => !pace.isResting, 2000);
 });
 
 it('whether the server is ready is looked up again within seconds', async () => {

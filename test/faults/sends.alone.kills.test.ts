@@ -18,7 +18,7 @@ beforeAll(async () => {
   const port = await freePort();
   const publicUrl = `http://127.0.0.1:${port}`;
   vendors = await Simulators.begin(publicUrl);
-  crm = await Alone.begin({ ...vendors.settings, PORT: String(port), PUBLIC_URL: publicUrl, LEASE_SECONDS: '8' });
+  crm = await Alone.begin({ ...vendors.settings, PORT: String(port), PUBLIC_URL: publicUrl, LEASE_SECONDS: '5' });
   // What a vendor is told to do next is for ours.
   await eventually(() => vendors.sentTo('alone@example.com').length > 0, patience);
   const userId = dataOf(await crm.caller.get('/users')).data[0].id;

@@ -41,7 +41,7 @@ export interface TestServer extends Server {
 }
 
 /** Longer than the relay and what it wakes wait between two of their statements. */
-const restMs = 100;
+const restMs = 30;
 
 const SECRET_KEY = 'a secret key for tests only, never for anything else';
 
