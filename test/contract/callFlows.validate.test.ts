@@ -196,7 +196,8 @@ describe('the check of a graph of thousands of nodes', () => {
       });
       return Math.min(...times);
     };
-    best(1000);
+    // Both are measured once the code is compiled for good.
+    best(10_000);
     expect(best(10_000)).toBeLessThan(20 * Math.max(best(1000), 250));
   });
 
