@@ -66,7 +66,8 @@ const noId = 'must select id, by that name: it says where to go on after a cut';
  * of the kind `ready`, and for live queries
  * `subscription ($after: [LiveHave!]) { live(after: $after) { deals { isWhole removed rows { recordId index change version node { … } } } } }`:
  * each result of these is the whole page, the changes put in. What was refused because too much was asked for, as after many cuts, goes
- * on when there is room. A document that would lose something is refused. Queries and mutations pass as they are. `iterate` gives the same one by one. What goes by its hash needs `textOf`, or it is refused.
+ * on when there is room. A document that would lose something is refused. Queries and mutations pass as they are. `iterate` gives the
+ * same one by one. What goes by its hash needs `textOf`, or it is refused.
  */
 export function resuming(client: Client, { textOf = ({ query }) => query }: ResumingOptions = {}): Client {
   const subscribe: Client['subscribe'] = (payload, sink) => {

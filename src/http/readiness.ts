@@ -5,9 +5,8 @@ const kept = 1000;
 const patience = 2000;
 
 /**
- * Whether the server can do its work: it is not stopping, and its database answers and has the schema of this version. Where that takes
- * no writes for a while, what only reads is still answered.
- * Looked up at most once a second, however often it is asked.
+ * Whether the server can do its work: it is not stopping, and its database answers and has the schema of this version. It does while that
+ * takes no writes: what only reads is answered. Looked up at most once a second, however often it is asked.
  */
 export function readiness(app: App): () => Promise<boolean> {
   let looked = Number.NEGATIVE_INFINITY;
@@ -27,5 +26,6 @@ async function answers({ database }: App): Promise<boolean> {
   const late = new Promise<false>((resolve) => {
     timer = setTimeout(() => resolve(false), patience);
   });
-  return Promise.race([database.isCurrent().catch(() => false), late]).finally(() => clearTimeout(timer));
+  const current = database.isCurrent().catch(() => false);
+  return Promise.race([current, late]).finally(() => clearTimeout(timer));
 }

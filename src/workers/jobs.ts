@@ -176,7 +176,7 @@ function queueWork(boss: PgBoss, database: Database, queue: string): Work<Taken>
 
 /** Whether a job that began earlier still sweeps: two at once would wait for each other's rows. */
 async function isSweptElsewhere({ database }: App, id: string): Promise<boolean> {
-  const text = `select 1 as found from pgboss.job j where name = $1 and state = 'active' and started_on + expire_in > now()
+  const text = `select 1 as found from pgboss.job where name = $1 and state = 'active' and started_on + expire_in > now()
     and (started_on, id) < (select m.started_on, m.id from pgboss.job m where m.name = $1 and m.id = $2::uuid) limit 1`;
   return (await database.execute(text, [sweepQueue, id])).rows.length > 0;
 }

@@ -170,26 +170,25 @@ export class Limiter {
 
   async spend(bucket: Bucket, key: string, limit = this.limitOf(bucket)): Promise<Spent> {
     const result = await this.#counter(seconds[bucket]).consume(`${bucket}:${key}`, 1).catch(asResult);
-    return this.#asSpent({ bucket, key, limit }, result, result.consumedPoints > limit);
+    return this.#asSpent({ bucket, key, limit }, result);
   }
 
   /** How a bucket stands, without spending a point of it: `refused` once one was. */
   async look(bucket: Bucket, key: string, limit = this.limitOf(bucket)): Promise<Spent> {
     const window = await this.#counter(seconds[bucket]).get(`${bucket}:${key}`);
     const result = window && window.msBeforeNext > 0 ? window : { consumedPoints: 0, msBeforeNext: 0 };
-    return this.#asSpent({ bucket, key, limit }, result, result.consumedPoints > limit);
+    return this.#asSpent({ bucket, key, limit }, result);
   }
 
   #asSpent(
     of: Pick<Spent, 'bucket' | 'key' | 'limit'>,
     { consumedPoints, msBeforeNext }: Pick<RateLimiterRes, 'consumedPoints' | 'msBeforeNext'>,
-    isOver: boolean,
   ): Spent {
     return {
       ...of,
       remaining: Math.max(0, of.limit - consumedPoints),
       resetAt: new Date(Date.now() + Math.max(0, msBeforeNext)),
-      refused: this.limits.enabled && isOver,
+      refused: this.limits.enabled && consumedPoints > of.limit,
     };
   }
 
@@ -223,6 +222,8 @@ export class RateLimited extends AppError {
 
 export const limited = (spent: Spent): AppError => new RateLimited(spent);
 
+const atLeastOne = (limiter: Limiter) => Math.max(1, limiter.limitOf('general'));
+
 /**
  * Counts what comes from an address without credentials under a name of its own, apart from the address's other requests. Throws 429 once
  * there were more of it than an address has requests without a key (`RATE_LIMIT_GENERAL`); one is always taken.
@@ -231,8 +232,6 @@ export async function limitAddress(limiter: Limiter, what: string, ip: string): 
   const spent = await limiter.spend('general', `${what}:${clientKey(ip)}`, atLeastOne(limiter));
   if (spent.refused) throw limited(spent);
 }
-
-const atLeastOne = (limiter: Limiter) => Math.max(1, limiter.limitOf('general'));
 
 /** Throws 429 once `limitAddress` has, and counts nothing: before it is known whether what comes is to be counted. */
 export async function checkAddress(limiter: Limiter, what: string, ip: string): Promise<void> {
