@@ -81,6 +81,9 @@ export function toE164(value: string, country: string): string | undefined {
   return parsed?.isPossible() && !parsed.ext ? parsed.number : undefined;
 }
 
+/** The number as E.164 where it is one, else as it was given. */
+export const asE164 = (value: string, country: string): string => toE164(value, country) ?? value;
+
 /** Whether a value is a telephone number in E.164 form, which `toE164` leaves as it is. */
 export const isE164 = (value: unknown): value is string => typeof value === 'string' && /^\+[1-9]\d{6,14}$/.test(value);
 

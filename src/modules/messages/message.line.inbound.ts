@@ -6,7 +6,7 @@ import type { DueRow } from '../../kernel/context/registry.js';
 import { instant, integer, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { toE164 } from '../../kernel/model/checks.js';
+import { asE164 } from '../../kernel/model/checks.js';
 import { inOwnTransaction, keptOnce } from '../../kernel/operations/ownTransaction.js';
 import { LineRefused, type LineReply } from '../../vendors/line/line.js';
 import { budgetOf, type ConnectionRow, findConnection, keyOf } from '../vendorLine/vendorLine.service.js';
@@ -73,7 +73,7 @@ interface Polling {
 async function keep(ctx: Context, { connection, attempt }: Polling, reply: LineReply): Promise<boolean> {
   const { id, generation } = connection;
   const { id: providerId, line: lineId, body, cursor } = reply;
-  const [fromNumber, toNumber] = [reply.from, reply.to].map((number) => toE164(number, ctx.caller.account.defaultCountry) ?? number);
+  const [fromNumber, toNumber] = [reply.from, reply.to].map((number) => asE164(number, ctx.caller.account.defaultCountry));
   const moveOn = async (inside: Context) => (await inside.rows(advance, { id, attempt, generation, cursor })).length > 0;
   const store = async (inside: Context) => {
     const isOurs = await moveOn(inside);

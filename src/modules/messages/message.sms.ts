@@ -6,7 +6,7 @@ import { fromDatabase, isTaken } from '../../kernel/database/errors.js';
 import { nullable, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { isE164, toE164 } from '../../kernel/model/checks.js';
+import { asE164, isE164 } from '../../kernel/model/checks.js';
 import { stayOpen } from '../../kernel/operations/idempotency.js';
 import { withRetries } from '../../kernel/operations/ownTransaction.js';
 import { recipientOfText } from '../contacts/contact.optOut.js';
@@ -172,7 +172,7 @@ async function senderOf(ctx: Context, input: SendSmsInput, { named, ours }: Numb
 }
 
 /** A number in E.164, read by the country of the workspace; as it was given where it is none. */
-const inE164 = (ctx: Context, given: string) => toE164(given, ctx.caller.account.defaultCountry) ?? given;
+const inE164 = (ctx: Context, given: string) => asE164(given, ctx.caller.account.defaultCountry);
 
 /** Whom a message goes to, and what of them decides whether it may go. Throws 400 for nobody. */
 async function recipient(ctx: Context, input: SendSmsInput) {

@@ -5,6 +5,7 @@ import { uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/changes.js';
+import { asE164 } from '../../kernel/model/checks.js';
 import { inFinalTransaction } from '../../kernel/operations/detached.js';
 import { countMail, type Mailing, mailOfToken, plainName } from '../auth/auth.mail.js';
 import { displayName, personWith } from '../auth/auth.session.js';
@@ -64,7 +65,9 @@ const holdPlace = statement({
 
 /** Gives a person a place in the account that they may accept, or renews it. */
 async function place(inside: Context, userId: string, input: InviteUserInput & { role: string }): Promise<void> {
-  const { email, firstName, lastName, phone, extension, role } = input;
+  const { email, firstName, lastName, extension, role } = input;
+  // By the country of now: that of later would make it another number.
+  const phone = input.phone && asE164(input.phone, inside.caller.account.defaultCountry);
   await inside.rows(holdPlace, { user: userId });
   const known = await inside.db.membership.findFirst({ where: { userId } });
   check(!known || ['invited', 'removed'].includes(known.status), () => unprocessable('email', 'taken', 'belongs to a member already'));
