@@ -38,6 +38,11 @@ export interface ActionContext extends RunTrigger {
   place: number;
   /** The contact as it is now. Throws 404 where the run is about none, or it is deleted. */
   contact(): Promise<ContactRow>;
+  /**
+   * The contact for whom it is done, as it is now. Null where it is done for nobody: the run is about none, or about something else that
+   * was of a contact who is deleted. Throws 404 where the run is about a deleted contact alone.
+   */
+  forWhom(): Promise<ContactRow | null>;
   /** What placeholders may name. */
   values(): Promise<MergeValues>;
 }

@@ -2,6 +2,7 @@ import { dayAfter, endOfDay, today } from '../../kernel/base/timeZones.js';
 import { shortened } from '../../kernel/base/unicode.js';
 import type { Context } from '../../kernel/context/context.js';
 import { between, deadline, oneOf, type Report, text, uuid } from '../../kernel/model/checks.js';
+import { missingReferences, sawReference } from '../../kernel/operations/references.js';
 import { updateContact } from '../contacts/contact.service.js';
 import { TaskPriority } from '../tasks/task.model.js';
 import { createTask } from '../tasks/task.service.js';
@@ -47,7 +48,7 @@ export const makeTask: ActionKind = {
   },
   async perform(ctx, config: TaskConfig, at) {
     const values = await at.values();
-    const contact = at.contactId ? await at.contact() : null;
+    const contact = await at.forWhom();
     const input = {
       title: needed('title', mergedLine(config.title, values)),
       description: config.description === undefined ? null : text5000(merged(config.description, values, new Room('description'))),
@@ -56,7 +57,7 @@ export const makeTask: ActionKind = {
       status: 'todo' as const,
       assignedTo: config.assignedTo ?? contact?.assignedTo ?? null,
       contactId: contact?.id ?? null,
-      dealId: dealOf(at),
+      dealId: await dealOf(ctx, at),
     };
     const task = await createTask(ctx, input);
     return success(
@@ -75,8 +76,12 @@ function dueOf(ctx: Context, { dueInDays, dueDate }: TaskConfig): Date | null {
   return dueDate === undefined ? null : (deadline(dueDate, 'dueDate', () => undefined, { account: ctx.caller.account }) as Date);
 }
 
-function dealOf({ triggeredBy: { event, type, data } }: ActionContext): string | null {
-  if (event === 'deal.deleted') return null;
-  const id = type === 'Deal' ? data.id : data.dealId;
-  return typeof id === 'string' ? id : null;
+/** The deal that the run is about; null where it is deleted by now. */
+async function dealOf(ctx: Context, { triggeredBy: { event, type, data } }: ActionContext): Promise<string | null> {
+  const dealId = type === 'Deal' ? data.id : data.dealId;
+  if (event === 'deal.deleted' || typeof dealId !== 'string') return null;
+  const missing = await missingReferences(ctx, { dealId: 'deal' }, { dealId });
+  if (missing.length > 0) return null;
+  sawReference(ctx, 'deal', dealId);
+  return dealId;
 }

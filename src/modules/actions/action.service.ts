@@ -104,12 +104,16 @@ export const sendsEmail = (actions: readonly Action[]): boolean =>
 
 type ReadContact = () => Promise<Record<string, unknown> | null>;
 
-/** The contact of a run as it is now. Throws 404 where it is about none, or it is deleted. */
-async function foundContact(ctx: Context, read: ReadContact): Promise<ContactRow> {
-  const contact = found(await read(), 'Contact') as ContactRow;
-  sawReference(ctx, 'contact', contact.id);
+/** The contact of a run as it is now; null where it is about none, or it is deleted. */
+async function presentContact(ctx: Context, read: ReadContact): Promise<ContactRow | null> {
+  const contact = (await read()) as ContactRow | null;
+  if (contact) sawReference(ctx, 'contact', contact.id);
   return contact;
 }
+
+/** Whether a run is about its contact alone: it happened to the contact, or somebody had it begin for them. */
+const isOfContact = ({ contactId, triggeredBy: { type } }: RunTrigger): boolean =>
+  contactId !== null && (type === null || type === 'Contact');
 
 /** The contact of this id as it is now, which an action may change; null where there is none. */
 export const readContact = async (ctx: Context, id: string | null): Promise<Record<string, unknown> | null> =>
@@ -127,21 +131,23 @@ export function actionPerformer(
   trigger: RunTrigger,
   read: ReadContact = () => readContact(ctx, trigger.contactId),
 ): (action: Action, place: number) => Promise<Outcome> {
-  let contact: Promise<ContactRow> | undefined;
-  const loaded = (): Promise<ContactRow> => {
-    contact ??= foundContact(ctx, read);
-    return contact;
+  let known: Promise<ContactRow | null> | undefined;
+  const present = (): Promise<ContactRow | null> => {
+    known ??= presentContact(ctx, read);
+    return known;
   };
-  const values = async (): Promise<MergeValues> => ({
-    contact: null,
-    ...valuesOf(ctx, trigger),
-    ...(trigger.contactId && { contact: await loaded() }),
-  });
+  const contact = async (): Promise<ContactRow> => found(await present(), 'Contact');
+  // What is about something else does not end with the contact.
+  const forWhom = (): Promise<ContactRow | null> => (isOfContact(trigger) ? contact() : present());
+  const values = async (): Promise<MergeValues> => {
+    const whom = await forWhom();
+    return { contact: null, ...valuesOf(ctx, trigger), ...(whom && { contact: whom }) };
+  };
   return async ({ type, config }, place) => {
-    const at: ActionContext = { ...trigger, place, contact: loaded, values };
+    const at: ActionContext = { ...trigger, place, contact, forWhom, values };
     const outcome = await (actionKinds[type as ActionType] as ActionKind).perform(ctx, config, at);
     // What an action changes of the contact the next one is to see.
-    if (changing.has(type)) contact = undefined;
+    if (changing.has(type)) known = undefined;
     return outcome;
   };
 }
