@@ -50,3 +50,21 @@ describe('An appointment', () => {
     expect(dataOf(await acme.owner.get(`/contacts/${kept.id}`)).leadScore).toBe(5);
   });
 });
+
+describe('an appointment that a merge brings', () => {
+  it('ends the runs of the contact that is kept where it is still to come', async () => {
+    const steps = [{ delayDays: 5, subject: 'Hello', body: 'Hello' }];
+    const sequence = dataOf(await acme.owner.post('/emails/sequences', { name: 'Until we meet', steps, autoUnenrollOnMeeting: true }));
+    const runAfter = async (times: Loose) => {
+      const [kept, other] = [await acme.contact(), await acme.contact()];
+      await acme.appointment({ contactId: other.id, ...times });
+      dataOf(await acme.owner.post(`/emails/sequences/${sequence.id}/enroll`, { contactIds: [kept.id] }));
+      dataOf(await acme.owner.post('/contacts/merge', { primaryId: kept.id, secondaryId: other.id }));
+      const { data } = dataOf(await acme.owner.get(`/emails/sequences/${sequence.id}/enrollments`));
+      return data.find(({ contactId }: Loose) => contactId === kept.id);
+    };
+    const over = { startTime: '2020-05-06T12:00:00Z', endTime: '2020-05-06T12:30:00Z' };
+    expect(await runAfter(over)).toMatchObject({ status: 'active', endReason: null });
+    expect(await runAfter({})).toMatchObject({ status: 'cancelled', endReason: 'meeting' });
+  });
+});

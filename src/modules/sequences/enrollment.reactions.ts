@@ -78,9 +78,10 @@ export async function onContactUpdated(ctx: Context, { record, changes = {} }: D
 
 /** An appointment with a contact, one that was called off aside, ends the enrollments whose sequences say so. */
 export async function onAppointment(ctx: Context, { record, changes }: DomainEvent): Promise<void> {
-  const { contactId, status } = record as AppointmentRow;
-  // One that is over meets nobody anew, as when its contact is merged into another.
-  const meets = changes ? status === 'scheduled' && (changes.contactId || changes.status) : status !== 'cancelled';
+  const { contactId, status, endTime } = record as AppointmentRow;
+  // One that is over meets nobody anew, as when its contact is merged into another; many stay scheduled when they are.
+  const isAhead = status === 'scheduled' && endTime > ctx.now();
+  const meets = changes ? isAhead && (changes.contactId || changes.status) : status !== 'cancelled';
   if (contactId && meets) await endEnrollmentsOf(ctx, `meeting/${contactId}`);
 }
 
