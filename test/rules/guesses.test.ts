@@ -85,14 +85,14 @@ describe('guessing a password', () => {
   });
 });
 
-describe('a session that was stolen', () => {
-  const stolen = async () => {
-    const member = await acme.member();
-    return { member, email: member.email, thief: elsewhere(member) };
-  };
-  const codeOf = (secret: string, later = 0) =>
-    new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: api.clock.now().getTime() + later });
+const stolen = async () => {
+  const member = await acme.member();
+  return { member, email: member.email, thief: elsewhere(member) };
+};
+const codeOf = (secret: string, later = 0) =>
+  new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: api.clock.now().getTime() + later });
 
+describe('a session that was stolen', () => {
   it('cannot be used to guess the password by changing it, through either API', async () => {
     const { thief, member, email } = await stolen();
     const change = (currentPassword: string) => thief.post('/auth/change-password', { currentPassword, newPassword: 'stolen password' });
@@ -146,6 +146,19 @@ describe('a session that was stolen', () => {
     expectRefusal(await thief.get('/auth/me'), 401);
     expectRefusal(await member.get('/auth/me'), 401);
     expect((await other.get('/auth/me')).status).toBe(200);
+  });
+});
+
+describe('a second factor that is being set up', () => {
+  it('is not turned on by whoever guesses its codes, from however many addresses', async () => {
+    const { thief, member } = await stolen();
+    const { secret } = dataOf(await member.post('/auth/mfa/setup', { password }));
+    const good = [-30_000, 0, 30_000].map((later) => codeOf(secret, later));
+    const bad = ['000000', '111111', '222222', '333333'].find((code) => !good.includes(code))!;
+    const enable = (code: string) => elsewhere(thief).post('/auth/mfa/enable', { code });
+    expect(await inTurn(7, () => enable(bad))).toEqual([400, 400, 400, 400, 400, 400, 429]);
+    expectRefusal(await enable(codeOf(secret)), 429);
+    expect((await member.post('/auth/mfa/enable', { code: codeOf(secret) })).status).toBe(200);
   });
 });
 

@@ -100,12 +100,16 @@ async function takeRecoveryCode(ctx: Context, user: Keeper & { recoveryCodes: st
   return count === 1;
 }
 
+/** Whether a code that is taken is the person's. One counter for all places that ask for one. Throws 429 as `checkGuess`. */
+const isCodeOf = (ctx: Context, user: Keeper, take: () => Promise<boolean>): Promise<boolean> =>
+  checkGuess(ctx, `mfa:${user.id}`, user, take);
+
 /** POST /auth/mfa/enable: a first code proves the app; the recovery codes are shown in this reply only, and the other sessions end. */
 export async function enableMfa(ctx: Context, { code }: MfaEnableInput): Promise<RecoveryCodes> {
   const user = await callingUser(ctx);
   const nothingBegun = () => badRequest('Set a second factor up first');
   check(user.mfaSecret && !user.mfaEnabledAt, nothingBegun);
-  check(await takeCode(ctx, user, code), () => invalidField('code', 'incorrect', 'is wrong'));
+  check(await isCodeOf(ctx, user, () => takeCode(ctx, user, code)), () => invalidField('code', 'incorrect', 'is wrong'));
   const codes = Array.from({ length: 10 }, () =>
     ctx.app.clock
       .bytes(8)
@@ -178,8 +182,7 @@ export async function verifyMfa(ctx: Context, { mfaToken, code, recoveryCode }: 
   check(counted.count === 1, wrong);
   const user = found(await ctx.global.user.findUnique({ where: { id: token.userId } }), 'User');
   // Who knows the password gets new tokens, from as many addresses as they like: the person's codes are limited, too.
-  const take = () => (code ? takeCode(ctx, user, code) : takeRecoveryCode(ctx, user, recoveryCode!));
-  check(await checkGuess(ctx, `mfa:${user.id}`, user, take), wrong);
+  check(await isCodeOf(ctx, user, () => (code ? takeCode(ctx, user, code) : takeRecoveryCode(ctx, user, recoveryCode!))), wrong);
   return inFinalTransaction(ctx, async (inside) => {
     await useToken(inside, 'mfa', mfaToken, wrong);
     const places = await placesOf(inside, user.id);
