@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Alone } from '../support/alone.js';
-import { dataOf } from '../support/index.js';
+import { dataOf, expectRefusal } from '../support/index.js';
 import { bearer, eventually, Socket } from '../support/live.js';
 import { type Delay, delayOf } from '../support/loop.js';
 
@@ -135,6 +135,16 @@ describe('nobody waits long for the calendars of others', () => {
         expect(reply.status).toBe(200);
         expect(reply.text.split('BEGIN:VEVENT')).toHaveLength(1001);
       }
+    });
+  });
+});
+
+describe('nobody waits long for the schedules of others', () => {
+  // The last of each weekday is never among the first 21 days of a month.
+  it('that never come', async () => {
+    const schedule = '* * * 1-21 * +1#L,2#L,3#L,4#L,5#L,6#L,7#L';
+    await expectNoStall('A10: ten schedules that never come', async () => {
+      for (let n = 0; n < 10; n++) expectRefusal(await crm.caller.post('/automations', { name: `Never ${n}`, schedule }), 400, 'schedule');
     });
   });
 });

@@ -8,16 +8,27 @@ const horizonMs = 10 * 366 * dayMs;
 /** Local times that the clocks have shown already are passed over: those of one doubled hour, to the second. */
 const mostSkipped = 2 * 3600 + 2;
 
-// The clock of a zone is read as if it were UTC: so that what the clocks skip or show twice is ours to say.
-const read = (schedule: string) => new Cron(schedule, { timezone: 'UTC', paused: true });
+/**
+ * A schedule as it is searched from a local time on: in the years of the horizon alone, since a search for what never comes goes through
+ * centuries, and everybody waits for it. The clock of a zone is read as if it were UTC: so that what the clocks skip or show twice is ours
+ * to say.
+ */
+function read(schedule: string, from: number): Cron {
+  const [first, last] = [from, from + horizonMs].map((at) => new Date(at).getUTCFullYear());
+  const fields = schedule.trim().split(/\s+/);
+  if (fields.length === 5) fields.unshift('0');
+  // A date, which is no cron expression but is taken as one, is found without a search.
+  const within = schedule.includes(':') ? schedule : [...fields, `${first}-${last}`].join(' ');
+  return new Cron(within, { timezone: 'UTC', paused: true });
+}
 
 /**
  * The next moment of a schedule after an instant, by the clock of a zone: what falls into a skipped hour is done at its end, and
  * what falls into a doubled one in its first. Null where there is none within ten years.
  */
 export function nextMoment(schedule: string, zone: string, after: Date): Date | null {
-  const cron = read(schedule);
   let local: Date | null = new Date(localTime(after, zone));
+  const cron = read(schedule, local.getTime());
   for (let n = 0; n < mostSkipped; n++) {
     local = cron.nextRun(local);
     if (!local || local.getTime() - after.getTime() > horizonMs) return null;
