@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Account, dataOf, expectRefusal, type Loose, server, type TestServer } from '../support/index.js';
+import { type Account, dataOf, expectGraphQLRefusal, expectRefusal, type Loose, server, type TestServer } from '../support/index.js';
 
 let api: TestServer;
 let acme: Account;
@@ -65,24 +65,6 @@ describe('the cursor', () => {
     expect(names).toEqual(['n6', 'n5', 'n4', 'n3', 'n2', 'n1', 'n0']);
   });
 
-  it.each([
-    ['nonsense', 'nonsense'],
-    ['JSON that is none of ours', Buffer.from('{"id":1}').toString('base64url')],
-    ['an id that is none', Buffer.from('["contacts","createdAt","desc",null,"x"]').toString('base64url')],
-    [
-      'a key that is no text',
-      Buffer.from('["contacts","createdAt","desc",1,"00000000-0000-7000-8000-000000000000"]').toString('base64url'),
-    ],
-    [
-      'a key that is no time',
-      Buffer.from('["contacts","createdAt","desc","x","00000000-0000-7000-8000-000000000000"]').toString('base64url'),
-    ],
-    ['a NUL', Buffer.from('["contacts","createdAt","desc","\\u0000","00000000-0000-7000-8000-000000000000"]').toString('base64url')],
-    ['a megabyte', 'A'.repeat(10_000)],
-  ])('that is %s is refused', async (_what, cursor) => {
-    expectRefusal(await acme.owner.get(`/contacts?cursor=${cursor}`), 400, 'cursor');
-  });
-
   it('of another order, another sort or another list is refused', async () => {
     const { next_cursor: cursor } = (await page('per_page=2&sort=firstName&order=asc')).meta;
     expectRefusal(await acme.owner.get(`/contacts?sort=firstName&order=desc&cursor=${cursor}`), 400, 'cursor');
@@ -105,6 +87,40 @@ describe('the cursor', () => {
     const own = await other.contact({ firstName: 'own' });
     const { data } = dataOf(await other.owner.get(`/contacts?cursor=${cursor}`));
     expect(data.every((c: Loose) => c.id === own.id)).toBe(true);
+  });
+});
+
+describe('a cursor', () => {
+  it.each([
+    ['nonsense', 'nonsense'],
+    ['JSON that is none of ours', Buffer.from('{"id":1}').toString('base64url')],
+    ['an id that is none', Buffer.from('["contacts","createdAt","desc",null,"x"]').toString('base64url')],
+    [
+      'a key that is no text',
+      Buffer.from('["contacts","createdAt","desc",1,"00000000-0000-7000-8000-000000000000"]').toString('base64url'),
+    ],
+    [
+      'a key that is no time',
+      Buffer.from('["contacts","createdAt","desc","x","00000000-0000-7000-8000-000000000000"]').toString('base64url'),
+    ],
+    ['a NUL', Buffer.from('["contacts","createdAt","desc","\\u0000","00000000-0000-7000-8000-000000000000"]').toString('base64url')],
+    ['a megabyte', 'A'.repeat(10_000)],
+  ])('that is %s is refused', async (_what, cursor) => {
+    expectRefusal(await acme.owner.get(`/contacts?cursor=${cursor}`), 400, 'cursor');
+  });
+
+  it.each([
+    ['contacts', 'createdAt', '2026-99-99 99:99:99+00'],
+    ['contacts', 'createdAt', '2026-02-30 10:00:00+00'],
+    ['contacts', 'createdAt', '2026-02-20 24:30:00.5+00'],
+    ['contacts', 'createdAt', '2026-02-20 10:00:00+99'],
+    ['contacts', 'leadScore', '9999999999'],
+    ['invoices', 'dueDate', '2026-02-30'],
+  ])('of %s by %s with %s, which is no value of that type, is refused', async (list, sort, key) => {
+    const cursor = Buffer.from(JSON.stringify([list, sort, 'desc', key, '00000000-0000-7000-8000-000000000000'])).toString('base64url');
+    expectRefusal(await acme.owner.get(`/${list}?sort=${sort}&order=desc&cursor=${cursor}`), 400, 'cursor');
+    const document = `query ($after: String) { ${list}(sort: ${sort}, order: desc, after: $after) { nodes { id } } }`;
+    expectGraphQLRefusal(await acme.owner.gql(document, { after: cursor }), 400, 'after');
   });
 });
 

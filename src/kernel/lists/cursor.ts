@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { invalidField } from '../base/errors.js';
 import { rawSql, type Sql, sql } from '../database/sql.js';
-import { isUuid } from '../model/checks.js';
+import { isDay, isUuid } from '../model/checks.js';
 import type { KeyType, OrderKey } from '../tables/sortKeys.js';
 
 /** A row's place in a list: its sort keys as text, and its id. */
@@ -46,18 +46,22 @@ const byName = (_name: string, value: unknown): unknown =>
     ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
     : value;
 
-/** How a key of each type is written in a cursor. */
-const keyForms: Record<KeyType, RegExp> = {
-  text: /^[^\0]*$/,
-  timestamptz: /^\d{1,6}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?[+-]\d\d(:\d\d)?$/,
-  date: /^\d{4,6}-\d\d-\d\d$/,
-  integer: /^-?\d{1,10}$/,
-  numeric: /^-?\d{1,40}(\.\d{1,40})?$/,
-  boolean: /^(true|false)$/,
+const fits = (form: RegExp) => (key: string) => form.test(key);
+
+const afterDay = /^ ([01]\d|2[0-3])(:[0-5]\d){2}(\.\d{1,6})?[+-](0\d|1[0-5])(:[0-5]\d)?$/;
+
+/** Whether a text is a key of each type as a cursor has it: what is one here, PostgreSQL can read. */
+const isOfType: Record<KeyType, (key: string) => boolean> = {
+  text: fits(/^[^\0]*$/),
+  timestamptz: (key) => isDay(key.slice(0, 10)) && afterDay.test(key.slice(10)),
+  date: isDay,
+  integer: (key) => /^-?\d{1,10}$/.test(key) && Math.abs(Number(key)) < 2 ** 31,
+  numeric: fits(/^-?\d{1,40}(\.\d{1,40})?$/),
+  boolean: fits(/^(true|false)$/),
 };
 
 const isKey = (key: unknown, { type, nullable }: OrderKey) =>
-  key === null ? nullable === true : typeof key === 'string' && keyForms[type].test(key);
+  key === null ? nullable === true : typeof key === 'string' && isOfType[type](key);
 
 /** The place that a cursor names. Throws 400 naming the argument for one that is not of this list, in this order and with these conditions. */
 export function decodeCursor(argument: 'after' | 'before', text: string, list: CursorOf & { keys: readonly OrderKey[] }): Cursor {
