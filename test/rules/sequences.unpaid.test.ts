@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { day, hour, server, type TestServer, toldIn } from '../support/index.js';
+import { dataOf, day, hour, server, type TestServer, toldIn } from '../support/index.js';
 import { eventually } from '../support/live.js';
 import { aStep, Sequences } from '../support/sequences.js';
 
@@ -42,29 +42,60 @@ describe('a run of a workspace whose trial has ended', () => {
 });
 
 describe('a run of a workspace that is suspended', () => {
-  it('goes on with what is left of it once that ends, later by the time that its step was put off', async () => {
+  const suspended = async () => {
     const account = await api.seed.account();
     const sequences = new Sequences(account, await account.key());
     const id = await sequences.begin([aStep(0), aStep(1), aStep(3)]);
     await sequences.sent(id, 1);
     const suspend = (suspendedAt: Date | null) =>
       api.app.database.prisma.account.update({ where: { id: account.id }, data: { suspendedAt } });
-    const putOff = () => eventually(async () => (await sequences.run(id)).dueAt!.getTime() > api.clock.now().getTime());
-
     await suspend(api.clock.now());
-    for (const days of [1, 9]) {
-      api.clock.advance(days * day + hour);
-      await putOff();
-    }
-    await suspend(null);
-    api.clock.advance(2 * hour);
+    const wait = async (ms: number) => {
+      api.clock.advance(ms);
+      await eventually(async () => (await sequences.run(id)).dueAt!.getTime() > api.clock.now().getTime());
+    };
+    return { sequences, id, wait, comeBack: () => suspend(null) };
+  };
+
+  /** The days between the second mail, which goes now, and the third. */
+  async function daysLeft(sequences: Sequences, id: string): Promise<number> {
     const [, second] = await sequences.sent(id, 2);
     await paying.looked();
     const { nextEmailAt } = await sequences.run(id);
-    expect(Math.round((nextEmailAt!.getTime() - second!.createdAt.getTime()) / day)).toBe(2);
     expect(await sequences.mails(id)).toHaveLength(2);
+    return Math.round((nextEmailAt!.getTime() - second!.createdAt.getTime()) / day);
+  }
+
+  it('goes on with what is left of it once that ends, later by the time that its step was put off', async () => {
+    const { sequences, id, wait, comeBack } = await suspended();
+    for (const days of [1, 9]) await wait(days * day + hour);
+    await comeBack();
+    api.clock.advance(2 * hour);
+    expect(await daysLeft(sequences, id)).toBe(2);
     api.clock.advance(2 * day);
     await sequences.sent(id, 3);
     expect(await sequences.run(id)).toMatchObject({ status: 'completed' });
+  });
+
+  const steer = async (sequences: Sequences, id: string, verb: 'pause' | 'resume') =>
+    dataOf(await sequences.key.post(`/emails/sequences/${(await sequences.run(id)).sequenceId}/enrollments/${id}/${verb}`, {}));
+  const turn = async (sequences: Sequences, id: string, isActive: boolean) =>
+    sequences.change((await sequences.run(id)).sequenceId, { isActive });
+
+  it.each<[string, (sequences: Sequences, id: string) => Promise<unknown>, (sequences: Sequences, id: string) => Promise<unknown>]>([
+    ['is paused', (...run) => steer(...run, 'pause'), (...run) => steer(...run, 'resume')],
+    ['is held with its sequence', (...run) => turn(...run, false), (...run) => turn(...run, true)],
+  ])('does so where it %s before the step that was put off could go', async (_what, hold, goOn) => {
+    const { sequences, id, wait, comeBack } = await suspended();
+    const { nextEmailAt: planned } = await sequences.run(id);
+    await wait(4 * day + hour);
+    await comeBack();
+    const told = await toldIn(sequences.account, async () => void (await hold(sequences, id)));
+    expect(told.events).toContain(`enrollment.updated ${id}`);
+    const held = await sequences.run(id);
+    expect([held.dueAt, Math.round((held.nextEmailAt!.getTime() - planned!.getTime()) / day)]).toEqual([null, 3]);
+    await goOn(sequences, id);
+    api.clock.advance(2 * hour);
+    expect(await daysLeft(sequences, id)).toBe(2);
   });
 });

@@ -1,4 +1,3 @@
-import { dayMs } from '../../kernel/base/durations.js';
 import { daysAfter } from '../../kernel/base/timeZones.js';
 import type { Context } from '../../kernel/context/context.js';
 import type { DueRow } from '../../kernel/context/registry.js';
@@ -14,6 +13,7 @@ import { unpaid } from '../plans/plan.limits.js';
 import { isTooLarge, merged, mergedHtml, mergedSubject, Room, saysNothing, valuesOf } from '../templates/template.mergeFields.js';
 import { endEnrollments } from './enrollment.end.js';
 import type { EnrollmentEnd } from './enrollment.model.js';
+import { putOffMs } from './enrollment.putOff.js';
 import { emitEnrollment } from './enrollment.service.js';
 import { type EnrollmentRow, enrollmentTable } from './enrollment.table.js';
 
@@ -167,19 +167,10 @@ async function keepStep(ctx: Context, { id, contactId, currentStep, templateId, 
 
 const tracked = ['status', 'currentStep', 'lastEmailSentAt', 'nextEmailAt', 'endedAt', 'endReason'];
 
-/**
- * Since when its days count: later where its step was put off for a day or more, as while the workspace is suspended. The worker of due
- * rows puts off `dueAt` alone; all others move it together with `nextEmailAt`.
- */
-function countsFromOf({ countsFrom, dueAt, nextEmailAt }: EnrollmentRow): Date {
-  const putOffMs = dueAt!.getTime() - nextEmailAt!.getTime();
-  return putOffMs < dayMs ? countsFrom : new Date(countsFrom.getTime() + putOffMs);
-}
-
 /** Moves an enrollment on by a step: to the next one, never before this one, or to its end. */
 async function moveOn(ctx: Context, { nextDelay, ...before }: Due): Promise<void> {
   const now = ctx.now();
-  const countsFrom = countsFromOf(before);
+  const countsFrom = new Date(before.countsFrom.getTime() + putOffMs(before));
   const at = nextDelay === null ? null : daysAfter(countsFrom, nextDelay, ctx.caller.account.timezone);
   const nextEmailAt = at && new Date(Math.max(at.getTime(), now.getTime()));
   const end = { status: 'completed', endedAt: now, endReason: 'completed' } as const;

@@ -5,6 +5,7 @@ import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/changes.js';
 import { changeAll } from '../../kernel/operations/changeAll.js';
 import { unpark } from '../messages/message.hold.js';
+import { putOff } from './enrollment.putOff.js';
 import { emitEnrollment } from './enrollment.service.js';
 import { enrollmentTable } from './enrollment.table.js';
 
@@ -23,19 +24,23 @@ const toHold = statement({
 const holding = statement({
   name: 'holdEnrollments',
   takes: { ids: listOf(uuid), now: instant },
-  row,
+  row: { ...row, wasNextAt: row.nextEmailAt },
   changes: true,
   text: ({ account, ids, now }) => sql`
-    update enrollments t set held_at = ${now}, due_at = null, leased_until = null, updated_at = ${now}
-    where t.account_id = ${account} and t.id = any(${ids}) returning ${columns}`,
+    with active as (
+      select e.id, e.next_email_at, ${putOff} as put_off from enrollments e where e.account_id = ${account} and e.id = any(${ids}))
+    update enrollments t set held_at = ${now}, due_at = null, leased_until = null, counts_from = t.counts_from + a.put_off,
+      next_email_at = a.next_email_at + a.put_off, updated_at = ${now}
+    from active a where t.account_id = ${account} and t.id = a.id returning ${columns}, a.next_email_at as "wasNextAt"`,
 });
 
-/** Holds all enrollments of a sequence that has become inactive. */
+/** Holds all enrollments of a sequence that has become inactive. What they were put off by until then stays so when they go on. */
 export const hold = (ctx: Context, sequence: string): Promise<void> =>
   changeAll(ctx, {
     find: () => ctx.rows(toHold, { sequence }),
     change: (ids) => ctx.rows(holding, { ids, now: ctx.now() }),
-    tell: (after) => emitEnrollment(ctx, 'updated', after, { heldAt: { from: null, to: after.heldAt!.toISOString() } }),
+    tell: ({ wasNextAt, ...after }) =>
+      emitEnrollment(ctx, 'updated', after, changesBetween({ heldAt: null, nextEmailAt: wasNextAt }, after, ['heldAt', 'nextEmailAt'])),
   });
 
 const toRelease = statement({

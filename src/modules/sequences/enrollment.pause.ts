@@ -4,6 +4,7 @@ import { sql } from '../../kernel/database/sql.js';
 import { changesBetween } from '../../kernel/events/changes.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { unpark } from '../messages/message.hold.js';
+import { putOffMs } from './enrollment.putOff.js';
 import { emitEnrollment } from './enrollment.service.js';
 import { type EnrollmentRow, enrollmentTable } from './enrollment.table.js';
 import { getSequence } from './sequence.service.js';
@@ -27,7 +28,8 @@ export async function pauseEnrollment(ctx: Context, id: string, sequenceId?: str
   const before = await enrollmentForChange(ctx, id, sequenceId);
   if (before.status === 'paused') return before;
   const heldAt = before.heldAt ?? ctx.now();
-  const after: EnrollmentRow = ctx.update('Enrollment', before, { status: 'paused', heldAt, dueAt: null, leasedUntil: null });
+  const later = laterBy(before, putOffMs(before));
+  const after: EnrollmentRow = ctx.update('Enrollment', before, { ...later, status: 'paused', heldAt, dueAt: null, leasedUntil: null });
   await emitEnrollment(ctx, 'updated', after, changesBetween(before, after, tracked));
   return after;
 }
@@ -65,10 +67,14 @@ export async function resumeEnrollment(ctx: Context, id: string, sequenceId?: st
   return after;
 }
 
+/** An enrollment of which all that is left is later. */
+function laterBy({ nextEmailAt, countsFrom }: EnrollmentRow, ms: number) {
+  const later = (at: Date) => new Date(at.getTime() + ms);
+  return { countsFrom: later(countsFrom), nextEmailAt: nextEmailAt && later(nextEmailAt) };
+}
+
 /** When an enrollment that was held is due from now on. */
-function goingOn({ heldAt, nextEmailAt, countsFrom }: EnrollmentRow, now: Date) {
-  const held = now.getTime() - (heldAt ?? now).getTime();
-  const later = (at: Date) => new Date(at.getTime() + held);
-  const next = nextEmailAt && later(nextEmailAt);
-  return { heldAt: null, countsFrom: later(countsFrom), nextEmailAt: next, dueAt: next };
+function goingOn(before: EnrollmentRow, now: Date) {
+  const later = laterBy(before, now.getTime() - (before.heldAt ?? now).getTime());
+  return { ...later, heldAt: null, dueAt: later.nextEmailAt };
 }
