@@ -161,6 +161,8 @@ describe('a webhook whose secret cannot be read', () => {
     useKey(second);
     return `/webhooks/manage/${id}`;
   };
+  const toldOf = (path: string) =>
+    api.logs.filter((line) => line.includes('the former secret of a webhook cannot be read') && line.includes(path.split('/').at(-1)!));
 
   it('fails a test, which says why', async () => {
     const reply = await acme.owner.post(`${await madeUnreadable()}/test`);
@@ -177,6 +179,14 @@ describe('a webhook whose secret cannot be read', () => {
     expectSigned(secret);
     const { headers } = receiver.received[0]!;
     expect([(headers['webhook-signature'] as string).split(' ').length, headers['x-service-signature-previous']]).toEqual([1, undefined]);
-    expect(api.logs.some((line) => line.includes('the former secret of a webhook cannot be read'))).toBe(true);
+    expect(toldOf(path)).toHaveLength(1);
+  });
+
+  it('is told of once a minute at most, and not at each delivery', async () => {
+    const path = await madeUnreadable();
+    dataOf(await acme.owner.post(`${path}/rotate-secret`));
+    for (const n of [1, 2, 3]) await delivered(n);
+    expect(receiver.received).toHaveLength(3);
+    expect(toldOf(path)).toHaveLength(1);
   });
 });

@@ -1,6 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { seal, signatures, Unreadable, unseal } from '../../kernel/base/crypto.js';
+import { minuteMs } from '../../kernel/base/durations.js';
 import { unprocessable } from '../../kernel/base/errors.js';
+import { writeRarely } from '../../kernel/base/rareLines.js';
 import type { App, Context } from '../../kernel/context/context.js';
 import { newId } from '../../kernel/context/freeIds.js';
 import type { SealedColumn } from '../../kernel/context/registry.js';
@@ -140,16 +142,20 @@ export interface Secrets {
   previousSecretUntil: Date | null;
 }
 
-/** Reads sealed secrets; where the server no longer has the key, the log says so, and whose they are, and this answers undefined. */
-export function readOrLog<Read>(ctx: Context, read: () => Read, told: string, whose: object): Read | undefined {
+/** Reads sealed secrets; where the server no longer has the key, that is told, and this answers undefined. */
+function readOrTell<Read>(read: () => Read, tell: (error: Unreadable) => void): Read | undefined {
   try {
     return read();
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error;
-    ctx.app.log.error({ err: error, ...whose }, told);
+    tell(error);
     return undefined;
   }
 }
+
+/** Reads sealed secrets; where the server no longer has the key, the log says so, and whose they are, and this answers undefined. */
+export const readOrLog = <Read>(ctx: Context, read: () => Read, told: string, whose: object): Read | undefined =>
+  readOrTell(read, (error) => ctx.app.log.error({ err: error, ...whose }, told));
 
 /** What comes of an attempt that cannot be signed: it may go later, once the key is there again. */
 export const cannotBeSigned = { delivered: false, isFinal: false, status: null, ms: 0, error: 'secret_unreadable' } as const;
@@ -168,7 +174,13 @@ export function secretsOfWebhook(
   const isBoth = previousSecret && previousSecretUntil && previousSecretUntil > ctx.now();
   if (!isBoth) return [current];
   const read = () => opened(ctx.app, place, previousSecret);
-  const previous = readOrLog(ctx, read, 'the former secret of a webhook cannot be read', { webhook: id });
+  const { log } = ctx.app;
+  // For a day each delivery finds it so.
+  const previous = readOrTell(read, (error) =>
+    writeRarely(log, { kind: `former secret of webhook ${id}`, pauseMs: minuteMs }, (leftOut) =>
+      log.error({ err: error, webhook: id, ...leftOut }, 'the former secret of a webhook cannot be read'),
+    ),
+  );
   return previous === undefined ? [current] : [current, previous];
 }
 
