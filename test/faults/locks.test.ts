@@ -98,6 +98,27 @@ function inOneOrder(): void {
   });
 }
 
+function calendars(): void {
+  it('are held in the order of their ids by who makes one the default, as by who books', async () => {
+    const ids = [await made('/calendars', { name: 'A' }), await made('/calendars', { name: 'B' })].map(({ id }) => id).sort();
+    const [first, second] = ids;
+    const makeDefault = (id: string) => asked.caller.patch(`/calendars/${id}`, { isDefault: true });
+    dataOf(await makeDefault(first));
+    let waiting: Promise<Reply> | undefined;
+    await whileHeld(
+      heldRow('calendars', first),
+      async () => {
+        waiting = makeDefault(second);
+      },
+      async () => {
+        expect((await outside.query(`${heldRow('calendars', second)} skip locked`)).rows).toHaveLength(1);
+      },
+    );
+    expect(dataOf(await waiting!)).toMatchObject({ id: second, isDefault: true });
+    expect((await get(`/calendars/${first}`)).isDefault).toBe(false);
+  });
+}
+
 function lockedRow(): void {
   it('holds up those alone who want it, and not what is changed beside it', async () => {
     const contacts = [];
@@ -129,4 +150,5 @@ onPostgres(describe)('what two wait for', () => {
   describe('a row that is locked', lockedRow);
   describe('an upsert', upserting);
   describe('is locked in one order', inOneOrder);
+  describe('calendars', calendars);
 });

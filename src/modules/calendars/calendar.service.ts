@@ -1,6 +1,6 @@
 import { check, found, unprocessable } from '../../kernel/base/errors.js';
 import { defined } from '../../kernel/base/objects.js';
-import type { Context } from '../../kernel/context/context.js';
+import { type Context, validId } from '../../kernel/context/context.js';
 import { flag, instant, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
@@ -52,6 +52,21 @@ const unsetDefault = statement({
     sql`update calendars t set is_default = false, updated_at = ${now} where t.account_id = ${account} and t.is_default returning ${columns}`,
 });
 
+const holdBoth = statement({
+  name: 'holdDefaultCalendars',
+  takes: { id: uuid },
+  row: { id: uuid },
+  locks: true,
+  text: ({ account, id }) =>
+    sql`select c.id from calendars c where c.account_id = ${account} and (c.id = ${id} or c.is_default) order by c.id for update`,
+});
+
+/** Holds the calendar that becomes the default and the one that is it, in the order of all who take several, as bookings do. */
+async function holdDefaults(ctx: Context, id: string): Promise<void> {
+  await oneAtATime(ctx);
+  await ctx.rows(holdBoth, { id: validId(id, 'Calendar') });
+}
+
 /** Takes the mark of the default off the calendar that has it. */
 async function dropDefault(ctx: Context): Promise<void> {
   const [before] = await ctx.rows(unsetDefault, { now: ctx.now() });
@@ -92,7 +107,7 @@ export async function createCalendar(ctx: Context, { isDefault, ...input }: Crea
  */
 export async function updateCalendar(ctx: Context, id: string, input: UpdateCalendarInput): Promise<CalendarRow> {
   ctx.lockRows();
-  if (input.isDefault) await oneAtATime(ctx);
+  if (input.isDefault) await holdDefaults(ctx, id);
   const before = await ctx.forChange(calendarRows, id);
   checkHours(input.workingHours);
   check(!(before.isDefault && input.isDefault === false), () =>
