@@ -22,6 +22,7 @@ import { type Cost, costOf } from './guards.cost.js';
 import { detailsOf } from './guards.place.js';
 import { checkShape, checkText } from './guards.shape.js';
 import { checkVariables } from './guards.variables.js';
+import { checkRootField } from './subscriptions.root.js';
 
 /** A request of GraphQL as it came, whichever transport brought it. */
 export interface Incoming {
@@ -166,6 +167,7 @@ function pass(schema: GraphQLSchema, query: string, ctx: Context): Passed {
     checkShape(document, limits);
     isPublic = needsNobody(schema, document, ctx.app.config.production);
     checkCaller(ctx, isPublic);
+    checkRootField(document);
     const errors = validate(schema, document, undefined, { maxErrors: 10 });
     if (errors.length > 0) throw new Invalid(schema, document, errors);
     return keep({ document, isPublic, costs: new Map(), own: new Map() });

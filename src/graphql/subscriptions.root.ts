@@ -1,4 +1,13 @@
-import { type DocumentNode, type FieldNode, Kind, type SelectionNode, type SelectionSetNode } from 'graphql';
+import {
+  type DirectiveNode,
+  type DocumentNode,
+  type FieldNode,
+  Kind,
+  OperationTypeNode,
+  type SelectionNode,
+  type SelectionSetNode,
+} from 'graphql';
+import { badRequest, check } from '../kernel/base/errors.js';
 import { isIncluded } from '../kernel/model/connection.js';
 import { type Fragments, fragmentOf, fragmentsOf } from '../kernel/model/selections.js';
 
@@ -33,4 +42,36 @@ function firstField(
     if (found) return found;
   }
   return undefined;
+}
+
+const isByVariable = ({ name, arguments: given }: DirectiveNode): boolean =>
+  ['skip', 'include'].includes(name.value) && (given ?? []).some(({ value }) => value.kind === Kind.VARIABLE);
+
+/**
+ * Throws 400 for a subscription whose field stands there or not by a variable. The rule that it has one field alone knows no variables: it
+ * would say that the variable has no value.
+ */
+export function checkRootField(document: DocumentNode): void {
+  const fragments = fragmentsOf(document);
+  for (const definition of document.definitions) {
+    if (definition.kind !== Kind.OPERATION_DEFINITION || definition.operation !== OperationTypeNode.SUBSCRIPTION) continue;
+    for (const { directives = [] } of selectionsIn(fragments, definition.selectionSet)) {
+      const told = directives.find(isByVariable)?.name.value;
+      check(!told, () => badRequest(`@${told} at the top level of a subscription must not depend on a variable; within its field it may`));
+    }
+  }
+}
+
+/** The selections of a selection, those of its fragments included, each fragment once. */
+function selectionsIn(fragments: Fragments, { selections }: SelectionSetNode): SelectionNode[] {
+  const all: SelectionNode[] = [...selections];
+  const seen = new Set<object>();
+  // What is added meanwhile comes as well.
+  for (const selection of all) {
+    const fragment = selection.kind === Kind.FIELD ? undefined : fragmentOf(fragments, selection);
+    if (!fragment || seen.has(fragment)) continue;
+    seen.add(fragment);
+    all.push(...fragment.selectionSet.selections);
+  }
+  return all;
 }

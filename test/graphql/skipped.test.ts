@@ -83,6 +83,24 @@ describe('a live query of which nothing is left', () => {
   });
 });
 
+describe('a subscription whose field stands there by a variable', () => {
+  it.each([
+    ['include', 'subscription ($yes: Boolean!) { live @include(if: $yes) { contacts { totalCount } } }'],
+    [
+      'skip',
+      'subscription ($yes: Boolean!) { ...A ...A } fragment A on Subscription { ... @skip(if: $yes) { live { contacts { totalCount } } } }',
+    ],
+  ])('is refused in words that say so: @%s', async (directive, text) => {
+    const socket = await Socket.open(api.wire.port, { init: bearer(key) });
+    const [error] = await socket.run(text, { yes: true }).refused();
+    expect(error!.message).toBe(`@${directive} at the top level of a subscription must not depend on a variable; within its field it may`);
+    expect(error!.extensions).toMatchObject({ code: 'invalid_request', status: 400 });
+    const within = socket.run('subscription ($yes: Boolean!) { live { contacts { totalCount @include(if: $yes) } } }', { yes: true });
+    await within.nth(1);
+    socket.ws.terminate();
+  });
+});
+
 describe('a record of which nothing is left', () => {
   it('is empty, read or changed', async () => {
     const { id } = await acme.contact({ firstName: 'Bob', company: 'B' });
