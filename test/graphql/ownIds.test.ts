@@ -165,3 +165,24 @@ describe('an id that a client chose', () => {
     expect(data.upsertContact).toEqual({ created: false, contact: { id: contact.id, firstName: 'Down' } });
   });
 });
+
+describe('an id that a client chose for a record within another', () => {
+  const create = (id: string | undefined, ...stageIds: (string | undefined)[]) =>
+    acme.owner.gql('mutation ($input: CreatePipelineInput!) { createPipeline(input: $input) { id stages { id } } }', {
+      input: { id, name: 'Nested', stages: stageIds.map((own, i) => ({ id: own, name: `Stage ${i}` })) },
+    });
+
+  it('is named by its place where it is taken, or chosen twice', async () => {
+    const [first, second] = [randomUUID(), randomUUID()];
+    const { data, errors } = await create(undefined, first, undefined, second);
+    expect(errors).toBeUndefined();
+    expect(data.createPipeline.stages.map(({ id }: Loose) => id)).toEqual([first, expect.any(String), second]);
+    const tag = await acme.tag();
+    await expectNothingWritten(api, async () => {
+      for (const taken of [second.toUpperCase(), tag.id as string, acme.id])
+        expectGraphQLRefusal(await create(randomUUID(), undefined, randomUUID(), taken), 409, 'stages.2.id');
+      const twice = randomUUID();
+      expectGraphQLRefusal(await create(undefined, twice, twice), 409, 'stages.1.id');
+    });
+  });
+});

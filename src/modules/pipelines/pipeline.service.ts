@@ -9,6 +9,7 @@ import { listRows } from '../../kernel/lists/list.js';
 import { selectsOfNodes } from '../../kernel/model/connection.js';
 import { deleted } from '../../kernel/model/removal.js';
 import { loader } from '../../kernel/operations/loader.js';
+import { checkNestedIds } from '../../kernel/operations/nestedIds.js';
 import { rowsByIds } from '../../kernel/operations/rowsByIds.js';
 import { checkPlan } from '../plans/plan.limits.js';
 import { pipelinesOfPlan } from './pipeline.limit.js';
@@ -169,6 +170,7 @@ async function passDefault(ctx: Context, how: typeof unsetDefault, isDefault: bo
 export async function createPipeline(ctx: Context, { stages, isDefault, ...input }: CreatePipelineInput): Promise<PipelineRow> {
   await oneAtATime(ctx);
   await checkPlan(ctx, pipelinesOfPlan);
+  await checkNestedIds(ctx, 'stages', stages ?? []);
   for (const [i, stage] of (stages ?? []).entries()) checkFlags(stage, `stages.${i}.`);
   const [place] = await ctx.rows(placeOf);
   if (isDefault && place?.hasDefault) await passDefault(ctx, unsetDefault, false);
