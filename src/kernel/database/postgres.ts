@@ -2,7 +2,8 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import type { SqlMigrationAwareDriverAdapterFactory, SqlQuery } from '@prisma/driver-adapter-utils';
 import pg from 'pg';
 import { withFixes } from './adapter.js';
-import { migrate } from './migrate.js';
+import { migrate, type Query } from './migrate.js';
+import { PatientPool } from './patientPool.js';
 import { hasStarted, withSettings } from './pool.js';
 import { mostNames, statementNames } from './statementNames.js';
 import type { Log, Store } from './store.js';
@@ -10,24 +11,39 @@ import type { Log, Store } from './store.js';
 const MAX_PLANNED = 600;
 const MIGRATION_LOCK = 7240111;
 
+/** A migration takes as long as it takes. The lock of a process whose host has vanished holds up the others for a minute, not two hours. */
+const migrationSettings = [
+  'TimeZone=UTC',
+  'statement_timeout=0',
+  'lock_timeout=0',
+  'tcp_keepalives_idle=30',
+  'tcp_keepalives_interval=10',
+  'tcp_keepalives_count=3',
+];
+
 /** The Prisma adapter of a PostgreSQL pool. */
 export function postgresAdapter(
   pool: pg.Pool,
-  options: { onStatement?: () => void; log?: Log } = {},
+  options: { onStatement?: () => void; log?: Log; script?: (sql: string) => Promise<void> } = {},
 ): SqlMigrationAwareDriverAdapterFactory {
-  const { log, onStatement } = options;
+  const { log, onStatement, script = async (sql: string) => void (await pool.query(sql)) } = options;
   const adapter = new PrismaPg(pool, {
     // the driver takes an absent name for an unnamed statement
     statementNameGenerator: statementNames() as (query: SqlQuery) => string,
     onConnectionError: (error) => log?.warn({ err: error }, 'a database connection ended in a transaction'),
   });
-  const script = async (sql: string) => void (await pool.query(sql));
   return withFixes(adapter, { script, onStatement });
 }
 
 /** Brings a PostgreSQL database up to date; of several processes that start at once, one works and the others wait. */
 export async function migratePostgres(url: string, log?: Log): Promise<void> {
-  const pool = new pg.Pool({ connectionString: withSettings(url, ['TimeZone=UTC']), max: 3, connectionTimeoutMillis: 10_000 });
+  const pool = new pg.Pool({
+    connectionString: withSettings(url, migrationSettings),
+    // One for the lock, one for what is done, one that looks who holds it up.
+    max: 3,
+    connectionTimeoutMillis: 10_000,
+    application_name: 'crm-server migration',
+  });
   pool.on('error', (error) => log?.warn({ err: error }, 'a migration connection ended'));
   try {
     const guard = await pool.connect();
@@ -37,7 +53,9 @@ export async function migratePostgres(url: string, log?: Log): Promise<void> {
         log?.info('another process migrates the database: waiting for it');
         await guard.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
       }
-      await migrate((text, values) => pool.query(text, values), postgresAdapter(pool, { log }), log);
+      const patient = new PatientPool(pool, log);
+      const query: Query = (text, values) => patient.query(text, values);
+      await migrate(query, postgresAdapter(pool, { log, script: async (sql) => void (await patient.query(sql)) }), log);
     } finally {
       guard.release(true);
     }
