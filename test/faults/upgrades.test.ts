@@ -67,4 +67,20 @@ onPostgres(describe)('an upgrade', () => {
     await admin.query('delete from held');
     await expectServing(next);
   });
+
+  it('waits for who has a table without keeping the others from it, and says who it is', async () => {
+    const dump = new pg.Client({ connectionString: place.databaseUrl, application_name: 'dump' });
+    await dump.connect();
+    try {
+      await dump.query(`begin; select from ${table}`);
+      const upgrading = start();
+      await eventually(() => upgrading.output.includes('"application":"dump"'), patience);
+      await admin.query(`set lock_timeout = '20s'`);
+      for (let n = 0; n < 3; n++) await admin.query(`select from ${table}`);
+      await dump.query('rollback');
+      await expectServing(upgrading);
+    } finally {
+      await dump.end();
+    }
+  });
 });

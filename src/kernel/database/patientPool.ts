@@ -1,10 +1,26 @@
-import type pg from 'pg';
+import pg from 'pg';
+import { pause } from '../base/eventLoop.js';
 import type { Log } from './store.js';
 
 /** Between two looks at who holds a statement up. */
 const lookMs = 500;
 /** Between two lines of the log that tell it. */
 const tellMs = 60_000;
+
+/**
+ * How long a script waits for a lock. Whoever asks for the table after it waits behind it, to read too, and gives up after two seconds.
+ * It is more than the second after which PostgreSQL ends a vacuum of its own that is in the way.
+ */
+const lockMs = 1500;
+/** How long others have the table before the script is tried again. */
+const restMs = 3000;
+
+/** A script without any of these words changes rows alone: it keeps nobody from a table, and is not to lose what it did to a row's lock. */
+const changesTables = /\b(?:alter|create|drop|lock|truncate)\b/i;
+
+/** A lock that was not to be had, and two that each waited for what the other had: nothing of the script is there. */
+const lostRaces = new Set(['55P03', '40P01']);
+const isLostRace = (error: unknown) => error instanceof pg.DatabaseError && lostRaces.has(error.code ?? '');
 
 const holders = `select distinct held.pid, a.application_name as application, a.backend_type as kind, a.state,
   extract(epoch from now() - a.xact_start)::int as seconds
@@ -38,6 +54,22 @@ export class PatientPool {
       clearInterval(looks);
       client.removeListener('error', ignore);
       client.release(fault);
+    }
+  }
+
+  /** Runs a script as one transaction, as often as it takes to have the locks that it needs. */
+  async script(sql: string): Promise<void> {
+    const text = changesTables.test(sql) ? `SET LOCAL lock_timeout = ${lockMs};\n${sql}` : sql;
+    while (!(await this.#runs(text))) await pause(restMs);
+  }
+
+  async #runs(script: string): Promise<boolean> {
+    try {
+      await this.query(script);
+      return true;
+    } catch (error) {
+      if (isLostRace(error)) return false;
+      throw error;
     }
   }
 

@@ -55,7 +55,7 @@ export async function migratePostgres(url: string, log?: Log): Promise<void> {
       }
       const patient = new PatientPool(pool, log);
       const query: Query = (text, values) => patient.query(text, values);
-      await migrate(query, postgresAdapter(pool, { log, script: async (sql) => void (await patient.query(sql)) }), log);
+      await migrate(query, postgresAdapter(pool, { log, script: (sql) => patient.script(sql) }), log);
     } finally {
       guard.release(true);
     }
