@@ -3,6 +3,7 @@ import { type Database, openDatabase } from '../../src/kernel/database/index.js'
 import { withSettings } from '../../src/kernel/database/pool.js';
 import { commitsUnawaited } from '../../src/kernel/database/sql.js';
 import { freshPlace, onPostgres, type Place } from '../support/database.js';
+import { type Pooler, poolerBefore } from '../support/pooler.js';
 
 const optionsOf = (url: string) =>
   new pg.Client(withSettings(url, ['statement_timeout=5000'])) as unknown as { connectionParameters: object };
@@ -60,6 +61,7 @@ onPostgres(describe)('PostgreSQL', () => {
   describe('and a refused statement', refusedStatements);
   describe('and a lost connection', lostConnections);
   describe('and its settings', ownSettings);
+  describe('behind a pooler that drops the settings', behindPooler);
 });
 
 function refusedStatements() {
@@ -162,5 +164,29 @@ function ownSettings() {
     } finally {
       await waiting.close();
     }
+  });
+}
+
+function behindPooler() {
+  let pooler: Pooler;
+  beforeAll(async () => {
+    pooler = await poolerBefore(place.databaseUrl!);
+  });
+  afterAll(() => pooler.close());
+  const open = () => openDatabase({ url: pooler.url, dataDir: ':memory:' });
+
+  it('is refused: times would be wrong, and nothing would end a wait', async () => {
+    await expect(open()).rejects.toThrow(/statement_timeout = 0, lock_timeout = 0.*"options"/);
+  });
+
+  it('is taken where the database has them of its own', async () => {
+    await admin.query(`do $$ declare name text = current_database(); begin
+      execute format('alter database %I set timezone = ''Etc/UTC''', name);
+      execute format('alter database %I set statement_timeout = 5000', name);
+      execute format('alter database %I set lock_timeout = 2000', name);
+    end $$`);
+    const taken = await open();
+    expect((await taken.execute('select 1 as one')).rows).toEqual([{ one: 1 }]);
+    await taken.close();
   });
 }

@@ -3,7 +3,7 @@ import type { SqlMigrationAwareDriverAdapterFactory } from '@prisma/driver-adapt
 import { PrismaClient } from '../../generated/prisma/client.js';
 import { migrationNames } from './engine.js';
 import { hasMigrations, isMigrated, migrate } from './migrate.js';
-import { forPlanned, openPool } from './pool.js';
+import { checkSettings, forPlanned, openPool } from './pool.js';
 import { migratePostgres, postgresAdapter, postgresStore } from './postgres.js';
 import type { Log, Store } from './store.js';
 
@@ -99,6 +99,7 @@ async function openPostgres(url: string, options: DatabaseOptions): Promise<Data
   const pool = openPool(url, options);
   const store = postgresStore(pool, openPool(url, options, forPlanned));
   try {
+    await checkSettings(store.execute);
     if (options.migrate !== false && !(await isMigrated(store.execute))) await migratePostgres(url, options.log);
   } catch (error) {
     await store.close();

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { cpus } from 'node:os';
 import pg from 'pg';
+import type { Query } from './migrate.js';
 import type { Log } from './store.js';
 
 const settings = [
@@ -20,6 +21,25 @@ const settings = [
 
 /** What PostgreSQL, or the driver, would take from the URL instead of ours. */
 const oursAlone = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'query_timeout'];
+
+/** As which `TimeZone` may be set where it is not by us: by a role, on the far side of a pooler. */
+const utc = /^(?:etc\/)?(?:utc|gmt)$/i;
+
+/**
+ * Throws where what a connection needs has not arrived: a pooler on the way may drop what the URL's settings go along with. Times would
+ * be read wrong, and waits would have no end.
+ */
+export async function checkSettings(query: Query): Promise<void> {
+  const { rows } = await query(`select current_setting('TimeZone') as "TimeZone",
+    current_setting('statement_timeout') as statement_timeout, current_setting('lock_timeout') as lock_timeout`);
+  const [found] = rows as [Record<string, string>];
+  const wrong = Object.entries(found).filter(([name, value]) => (name === 'TimeZone' ? !utc.test(value) : value === '0'));
+  if (wrong.length === 0) return;
+  throw new Error(
+    `The server's settings do not reach its database connections (${wrong.map((one) => one.join(' = ')).join(', ')}): ` +
+      'a pooler drops the startup parameter "options". Let DATABASE_URL lead to PostgreSQL itself: the server pools its connections (DATABASE_POOL).',
+  );
+}
 
 interface PoolSettings {
   settings: string[];
