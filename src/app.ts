@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
-import { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import { mountBoard } from './front/board.js';
 import { mountFront } from './front/mount.js';
@@ -18,6 +17,7 @@ import { Limiter } from './kernel/access/rateLimits.js';
 import { type Clock, systemClock } from './kernel/base/clock.js';
 import type { Config } from './kernel/base/config.js';
 import { logger } from './kernel/base/log.js';
+import { connectRedis } from './kernel/base/redis.js';
 import { secretKeyOf } from './kernel/base/secretFile.js';
 import { TurnQueue } from './kernel/base/turnQueue.js';
 import type { App } from './kernel/context/context.js';
@@ -227,20 +227,4 @@ function showQueues(metrics: Metrics, background: Background) {
     waiting('count'),
   );
   metrics.figures('queue_age_seconds', 'How long the oldest of it has waited', ['queue'], waiting('age'));
-}
-
-const retryStrategy = (attempt: number) => Math.min(50 * attempt, 500);
-
-/** A command on a dead Redis must fail at once: the limiter goes on in process, the channels by polling. */
-function connectRedis(url: string, log: Logger): Redis {
-  const redis = new Redis(url, {
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 0,
-    // The limiter gives up sooner by itself: this is for what else is asked.
-    commandTimeout: 1000,
-    connectTimeout: 2000,
-    retryStrategy,
-  });
-  redis.on('error', (error: Error) => log.warn({ err: error.message }, 'Redis'));
-  return redis;
 }

@@ -1,8 +1,9 @@
 import { isNativeError } from 'node:util/types';
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
+import { isRefusal, tryToWrite } from '../base/redis.js';
 
-/** Between two questions whether Redis answers again, which nobody waits for. */
+/** Between two questions whether Redis takes writes again, which nobody waits for. */
 const probeMs = 250;
 const warnEvery = 10_000;
 /** How long a request waits for Redis. */
@@ -17,7 +18,7 @@ function inTime<T>(answer: Promise<T>): Promise<T> {
   });
 }
 
-/** Keeps requests from waiting for a Redis that does not answer: after the first timeout, none asks it before it is back. */
+/** Keeps requests from waiting for a Redis that does not count: after the first failure, none asks it before it takes writes again. */
 export class Breaker {
   #open = false;
   #warned = Number.NEGATIVE_INFINITY;
@@ -34,31 +35,34 @@ export class Breaker {
       return await inTime(command());
     } catch (error) {
       if (!isNativeError(error)) throw error;
-      this.#trip();
+      this.#trip(error);
       return instead();
     }
   }
 
-  #trip(): void {
+  #trip({ message }: Error): void {
     if (this.#open) return;
     this.#open = true;
     if (performance.now() - this.#warned > warnEvery) {
       this.#warned = performance.now();
-      this.log?.warn('Redis does not answer: rate limits are counted in this process alone');
+      this.log?.warn({ err: message }, 'Redis does not count: rate limits are counted in this process alone');
     }
     void this.#probe();
   }
 
   async #probe(): Promise<void> {
     const { redis } = this;
-    const answers = await inTime(redis.ping()).catch(() => undefined);
+    const fault = await inTime(tryToWrite(redis)).then(
+      () => undefined,
+      (error: Error) => error,
+    );
     if (redis.status === 'end') return;
-    if (answers) {
+    if (!fault) {
       this.#open = false;
       return;
     }
     // Nobody says that the other side of a half-open line is gone: another line tells.
-    if (redis.status === 'ready') redis.disconnect(true);
+    if (redis.status === 'ready' && !isRefusal(fault)) redis.disconnect(true);
     setTimeout(() => void this.#probe(), probeMs).unref();
   }
 }

@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis';
 import type { Logger } from 'pino';
+import { tryToWrite } from '../base/redis.js';
 
 /** What a listener gets: a short text, or '' when messages may have been lost and the listener must poll. */
 export type Listener = (payload: string) => void;
@@ -51,11 +52,14 @@ export class MemoryChannel implements Channel {
 }
 
 const prefix = 'crm:wake:';
+/** Between two looks whether what is published goes to the server that all others publish to. */
+const lookMs = 1000;
 
 /** A channel through Redis. This process hears itself at once and does not need Redis for it. */
 export class RedisChannel implements Channel {
   readonly #local = new MemoryChannel(true);
   readonly #subscriber: Redis;
+  readonly #looks: NodeJS.Timeout;
 
   /** @param redis fails at once while Redis is gone; a connection of its own is made for listening */
   constructor(
@@ -72,6 +76,8 @@ export class RedisChannel implements Channel {
     subscriber.on('message', (name: string, payload: string) => this.#local.publish(name.slice(prefix.length), payload));
     subscriber.on('ready', () => this.#begin());
     this.#subscriber = subscriber;
+    redis.on('close', this.#renew);
+    this.#looks = setInterval(() => this.#look(), lookMs).unref();
   }
 
   get connected(): boolean {
@@ -93,6 +99,17 @@ export class RedisChannel implements Channel {
     };
   }
 
+  /** A replica takes what is published and keeps it to itself. It refuses a write, after which a new line is made (`connectRedis`). */
+  #look(): void {
+    if (this.redis.status !== 'ready') return;
+    tryToWrite(this.redis).catch((error: Error) => this.log.debug({ err: error.message }, 'Redis takes no write'));
+  }
+
+  /** What is published by another line may go to another server: what listens follows it there. */
+  readonly #renew = () => {
+    if (this.#subscriber.status === 'ready') this.#subscriber.disconnect(true);
+  };
+
   /** A new line listens to nothing yet, and what was published while there was none is lost: listeners must poll. */
   #begin() {
     for (const name of this.#local.names) this.#send('subscribe', name).then(() => this.#local.publish(name, ''));
@@ -110,6 +127,8 @@ export class RedisChannel implements Channel {
   }
 
   close(): void {
+    clearInterval(this.#looks);
+    this.redis.off('close', this.#renew);
     this.#local.close();
     this.#subscriber.disconnect();
   }
