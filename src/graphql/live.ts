@@ -113,6 +113,13 @@ export class LiveQuery {
     this.#go();
   }
 
+  /** What it was made of may be lost: all of it is read anew, and who has more is told what is not there any more. */
+  refresh(): void {
+    this.#state = undefined;
+    this.#isDirty = true;
+    this.#go();
+  }
+
   #go(): void {
     if (!this.#isRunning) void this.#work();
   }
@@ -243,7 +250,11 @@ export class LiveQueries {
 
   #begin(feed: AccountFeed, shared: LiveShared) {
     const query = new LiveQuery(this.app, this.turns, shared, () => feed.position);
-    return { query, leave: feed.watch((events) => query.deliver(events)) };
+    const leave = feed.watch(
+      (events) => query.deliver(events),
+      () => query.refresh(),
+    );
+    return { query, leave };
   }
 }
 

@@ -1,8 +1,9 @@
+import { AppError } from '../kernel/base/errors.js';
 import { pause } from '../kernel/base/eventLoop.js';
 import type { TurnQueue } from '../kernel/base/turnQueue.js';
 import type { App } from '../kernel/context/context.js';
 import { warnThrottled } from '../kernel/context/unavailableLog.js';
-import { type FeedEvent, readFeed, type StoredEvent, shown } from '../kernel/events/feedStore.js';
+import { type FeedEvent, type Head, type Reached, readFeed, type StoredEvent, shown } from '../kernel/events/feedStore.js';
 import type { Follower } from '../kernel/events/followedFeeds.js';
 import type { ToldEvent } from '../kernel/feed/batches.js';
 import { readyAt } from '../kernel/feed/ready.js';
@@ -23,10 +24,15 @@ export class AccountFeed implements Follower {
   readonly account: string;
   /** The last position that was handed to the groups. */
   #position: bigint;
+  /** The id of the event there, where it is known. */
+  #eventId?: string;
   /** How far the feed is said to go. */
   #end: bigint;
   readonly #groups = new Map<string, Group>();
-  readonly #watchers = new Set<(events: readonly FeedEvent[]) => void>();
+  /** Who is in a group, those who still replay included. */
+  readonly #members = new Set<Member>();
+  /** Who is told of all events, and how he is told that what he knows may be of events that are lost. */
+  readonly #watchers = new Map<(events: readonly FeedEvent[]) => void, () => void>();
   /** Events that came along with their places. */
   #given: readonly StoredEvent[] = [];
   #looking = false;
@@ -64,9 +70,38 @@ export class AccountFeed implements Follower {
     return this.#position;
   }
 
-  /** Tells somebody of all events from here on, whatever they are. Returns the way to stop. */
-  watch(watcher: (events: readonly FeedEvent[]) => void): () => void {
-    this.#watchers.add(watcher);
+  /** How far it was handed out. */
+  get reached(): Reached {
+    return { account: this.account, position: this.#position, eventId: this.#eventId };
+  }
+
+  /** The feed is known to go so far, and to have this event where it was handed out to (`reached`) when that was asked. */
+  seen({ position }: Reached, { head, eventId }: Head): void {
+    if (position === this.#position) this.#eventId ??= eventId ?? undefined;
+    this.wake(head);
+  }
+
+  /**
+   * The feed was set back, and ends here: positions that were handed out are given a second time, so whoever goes on by his own would pass
+   * over the events that have them now. Who is told of events is ended, and has to begin anew; watchers look anew.
+   */
+  restart(head: string): void {
+    this.#position = BigInt(head);
+    this.#end = this.#position;
+    this.#eventId = undefined;
+    this.#given = [];
+    this.#groups.clear();
+    const lost = new AppError('gone', 'The last events are lost, and others take their positions: read again, and start without after');
+    for (const { sink } of [...this.#members]) sink.fail(lost);
+    for (const restarted of this.#watchers.values()) restarted();
+    this.wake('');
+  }
+
+  /**
+   * Tells somebody of all events from here on, whatever they are, and `restarted` of that some of them are lost. Returns the way to stop.
+   */
+  watch(watcher: (events: readonly FeedEvent[]) => void, restarted: () => void = () => {}): () => void {
+    this.#watchers.set(watcher, restarted);
     return () => this.#watchers.delete(watcher);
   }
 
@@ -102,13 +137,16 @@ export class AccountFeed implements Follower {
   /** Hands out what comes next. Answers how many events that were, and whether it was looked for all of them. */
   async #handOut(): Promise<{ isAll: boolean; found: number }> {
     const given = this.#takeGiven();
-    const stretch = { after: this.#position, upTo: endOfTime, names: null, limit: batch };
-    const events = given ?? (await readFeed(this.app, this.account, stretch));
+    const after = this.#position;
+    const events = given ?? (await readFeed(this.app, this.account, { after, upTo: endOfTime, names: null, limit: batch }));
+    // It began anew meanwhile.
+    if (this.#position !== after) return { isAll: false, found: 0 };
     const answer = { isAll: given === undefined, found: events.length };
     if (events.length === 0) return answer;
     // Who joins from here on has caught up with these, whether or not they are delivered to the others yet.
     this.#position = BigInt(events.at(-1)!.id);
-    for (const watcher of this.#watchers) watcher(events);
+    this.#eventId = events.at(-1)!.eventId;
+    for (const watcher of this.#watchers.keys()) watcher(events);
     await Promise.all([...this.#groups.values()].map((group) => group.deliver(events)));
     return answer;
   }
@@ -124,13 +162,15 @@ export class AccountFeed implements Follower {
     this.#groups.set(key, group);
     group.holders++;
     const member: Member = { sink, viewer, from: this.#position, left: false };
+    this.#members.add(member);
     if (after === undefined && !isTold) group.members.add(member);
     else void this.#begin(group, member, { after: after ?? this.#position, isTold });
     return () => {
       if (member.left) return;
       member.left = true;
       group.members.delete(member);
-      if (--group.holders === 0) this.#groups.delete(key);
+      this.#members.delete(member);
+      if (--group.holders === 0 && this.#groups.get(key) === group) this.#groups.delete(key);
     };
   }
 

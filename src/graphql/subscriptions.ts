@@ -18,7 +18,7 @@ import {
 import { badRequest } from '../kernel/base/errors.js';
 import { TurnQueue } from '../kernel/base/turnQueue.js';
 import type { App, Context, Principal } from '../kernel/context/context.js';
-import { extentOf, feedWake, headsOf, positionOf, startAfter } from '../kernel/events/feedStore.js';
+import { extentOf, feedWake, positionOf, startAfter } from '../kernel/events/feedStore.js';
 import { rightsOf, wantedBy } from '../kernel/feed/feed.js';
 import { printerOf } from '../kernel/lists/printer.js';
 import { compile, type Operation } from '../kernel/operations/operation.js';
@@ -29,6 +29,7 @@ import { callerOf } from './subscriptions.callers.js';
 import { LiveCosts } from './subscriptions.costs.js';
 import { AccountFeed, type Beginning } from './subscriptions.feed.js';
 import type { Sink } from './subscriptions.group.js';
+import { lookAtHeads } from './subscriptions.heads.js';
 import { rootField } from './subscriptions.root.js';
 
 /** Between two looks where wakes may not arrive, and between two where they do. */
@@ -64,6 +65,8 @@ const savedFilters = /viewId|smartListId/;
 /** An account's feed while there are subscriptions to it. */
 interface Held {
   feed: Promise<AccountFeed>;
+  /** The feed, once it is there. */
+  opened?: AccountFeed;
   holders: number;
   /** Ends the listening for its wakes. */
   leave: () => void;
@@ -207,10 +210,12 @@ export class Subscriptions {
     };
     const opening = extentOf(app.database, account, app.clock.now()).then(({ head }) => {
       feed = new AccountFeed(app, this.#turns, { account, head });
+      held.opened = feed;
       feed.wake('');
       return feed;
     });
-    return { feed: opening, holders: 0, leave };
+    const held: Held = { feed: opening, holders: 0, leave };
+    return held;
   }
 
   #release(account: string, held: Held) {
@@ -225,18 +230,14 @@ export class Subscriptions {
 
   /** Looks where the feeds end: wakes only make it faster. */
   async #poll(): Promise<void> {
-    const { channel, database, log } = this.app;
+    const { channel, log } = this.app;
     const rest = channel.connected ? safetyMs : pollMs;
     if (this.#polling || this.#feeds.size === 0 || performance.now() - this.#looked < rest - pollMs / 2) return;
     this.#polling = true;
     try {
-      for (const { account, head } of await headsOf(database, [...this.#feeds.keys()])) {
-        // Whoever opens it is told where that fails.
-        void this.#feeds.get(account)?.feed.then(
-          (feed) => feed.wake(head),
-          () => {},
-        );
-      }
+      // Who opens one looks by himself.
+      const feeds = [...this.#feeds.values()].flatMap(({ opened }) => opened ?? []);
+      await lookAtHeads(this.app, feeds);
     } catch (error) {
       log.warn({ err: error }, 'the ends of the feeds could not be read');
     } finally {

@@ -93,14 +93,39 @@ export async function extentOf(database: Database, account: string, now: Date): 
 /** The position of the last event that has its place, as part of a statement: what else that reads is never of before it. */
 export const headSql = (account: string): Sql => sql`coalesce((select pos from feed_heads where account_id = ${account}::uuid), 0)`;
 
-/** The last positions in the feeds of some accounts. */
-export async function headsOf(database: Database, accounts: string[]): Promise<{ account: string; head: string }[]> {
-  const { rows } = await database.execute(
-    'select account_id as account, pos::text as head from feed_heads where account_id = any($1::uuid[])',
-    [accounts],
-  );
-  return rows as { account: string; head: string }[];
+/** How far somebody has handed out the feed of an account, and the id of the event there where he knows it. */
+export interface Reached {
+  account: string;
+  position: bigint;
+  eventId?: string;
 }
+
+/** Where the feed of an account ends, and the id of the event at the position that was asked with, where one is kept there. */
+export interface Head {
+  account: string;
+  head: string;
+  eventId: string | null;
+}
+
+/** Where the feeds of some accounts end, and what is at these positions in them. */
+export async function headsOf(database: Database, reached: readonly Reached[]): Promise<Head[]> {
+  const { rows } = await database.execute(
+    `select r.account, coalesce(h.pos, 0)::text as head, (
+       select e.id from feed_positions p cross join lateral (
+         select o.account_id, o.id from outbox_events o where o.seq = p.seq offset 0) e
+       where p.account_id = r.account and p.pos = r.pos::bigint and e.account_id = p.account_id) as "eventId"
+     from unnest($1::uuid[], $2::text[]) r(account, pos) left join feed_heads h on h.account_id = r.account`,
+    [reached.map(({ account }) => account), reached.map(({ position }) => position.toString())],
+  );
+  return rows as Head[];
+}
+
+/**
+ * Whether the feed was set back behind somebody: it ends before where he was, or has another event there. So it is after a failover or a
+ * restore that lost commits: positions that he has handed out are given a second time.
+ */
+export const isSetBack = ({ position, eventId: known }: Reached, { head, eventId }: Omit<Head, 'account'>): boolean =>
+  BigInt(head) < position || (known !== undefined && eventId !== null && eventId !== known);
 
 const position = /^\d{1,18}$/;
 
