@@ -21,7 +21,12 @@ const portions = new WeakMap<Database, Map<string, number>>();
 
 /** Everything that is swept, by its name: what the kernel keeps for a time, and what modules declare. */
 const sweepsOf = (app: App): [string, Sweep | AccountSweep][] => [
-  ...Object.entries({ oldEvents, oldOutcomes, oldPublicOutcomes, lapsesOver: lapsesOver(app) }),
+  ...Object.entries({
+    oldEvents: oldEvents([...app.registry.readers.keys()]),
+    oldOutcomes,
+    oldPublicOutcomes,
+    lapsesOver: lapsesOver(app),
+  }),
   ...app.registry.sweeps,
 ];
 

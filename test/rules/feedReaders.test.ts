@@ -110,6 +110,22 @@ describe('what a reader has not read', () => {
     expect(await ctx.global.outboxEvent.count({ where: { accountId: account.id } })).toBe(0);
   });
 
+  it('is kept for a week more where no module declares the reader', async () => {
+    const { app, ctx, stop } = await reading('test.gone', tagging(['contact.created']));
+    await ctx.follow('test.gone');
+    await stop();
+    await account.contact({ firstName: 'Unread' });
+    await eventually(async () => (await account.owner.get('/events')).body.data.data.length === 1);
+    const keptAfter = async (days: number, by: App) => {
+      crm.clock.advance(days * day);
+      await sweep(by);
+      return ctx.global.outboxEvent.count({ where: { accountId: account.id } });
+    };
+    expect(await keptAfter(36, crm.app)).toBe(1);
+    expect(await keptAfter(2, app)).toBe(1);
+    expect(await keptAfter(0, crm.app)).toBe(0);
+  });
+
   it('costs an account that is not followed nothing', async () => {
     const { stop } = await reading('test.nobody', tagging(['*']));
     await account.contact({ firstName: 'Alone' });

@@ -236,19 +236,24 @@ export async function countFeed(database: Database, account: string, { floor, he
   return Number(n);
 }
 
+/** How much longer it keeps what a reader has not read that no module declares: of the version before this one, or of the next. */
+const keptForOthersDays = 7;
+
 /**
  * Events that are no longer kept. By account, since the index begins with it. Those without a place are never deleted, nor those that
- * are still to be read.
+ * are still to be read by readers of these names. A reader of another name keeps none for ever: nobody might ever read on in its name.
  */
-export const oldEvents: Sweep = {
+export const oldEvents = (readers: readonly string[]): Sweep => ({
   rows: ({ before, most }) => sql`
     with old as (
         select e.* from feed_heads h cross join lateral (
           select e.account_id, e.id, p.pos from outbox_events e join feed_positions p on p.account_id = e.account_id and p.seq = e.seq
           where e.account_id = h.account_id and e.created_at < ${before}
-            and not exists (select from feed_readers r where r.account_id = h.account_id and r.pos < p.pos) order by e.created_at limit ${most}
+            and not exists (select from feed_readers r where r.account_id = h.account_id and r.pos < p.pos
+              and (r.name = any(${[...readers]}::text[]) or e.created_at >= ${before} - make_interval(days => ${keptForOthersDays}::int)))
+          order by e.created_at limit ${most}
         ) e limit ${most}
       ), places as (delete from feed_positions p using old where p.account_id = old.account_id and p.pos = old.pos)
       delete from outbox_events o using old where o.account_id = old.account_id and o.id = old.id returning 1`,
   before: keptSince,
-};
+});
