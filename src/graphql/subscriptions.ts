@@ -18,6 +18,7 @@ import {
 import { badRequest } from '../kernel/base/errors.js';
 import { TurnQueue } from '../kernel/base/turnQueue.js';
 import type { App, Context, Principal } from '../kernel/context/context.js';
+import { warnThrottled } from '../kernel/context/unavailableLog.js';
 import { extentOf, feedWake, positionOf, startAfter } from '../kernel/events/feedStore.js';
 import { rightsOf, wantedBy } from '../kernel/feed/feed.js';
 import { printerOf } from '../kernel/lists/printer.js';
@@ -230,8 +231,7 @@ export class Subscriptions {
 
   /** Looks where the feeds end: wakes only make it faster. */
   async #poll(): Promise<void> {
-    const { channel, log } = this.app;
-    const rest = channel.connected ? safetyMs : pollMs;
+    const rest = this.app.channel.connected ? safetyMs : pollMs;
     if (this.#polling || this.#feeds.size === 0 || performance.now() - this.#looked < rest - pollMs / 2) return;
     this.#polling = true;
     try {
@@ -239,7 +239,7 @@ export class Subscriptions {
       const feeds = [...this.#feeds.values()].flatMap(({ opened }) => opened ?? []);
       await lookAtHeads(this.app, feeds);
     } catch (error) {
-      log.warn({ err: error }, 'the ends of the feeds could not be read');
+      warnThrottled(this.app, error, 'the ends of the feeds could not be read');
     } finally {
       this.#looked = performance.now();
       this.#polling = false;

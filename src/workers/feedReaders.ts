@@ -1,4 +1,5 @@
 import type { App, Context } from '../kernel/context/context.js';
+import { warnThrottled } from '../kernel/context/unavailableLog.js';
 import { shown } from '../kernel/events/feedStore.js';
 import { type Behind as BehindOf, behind, reachedByReader, stepOf, waitingForReaders } from '../kernel/events/readers.js';
 import { inOwnTransaction } from '../kernel/operations/ownTransaction.js';
@@ -77,7 +78,7 @@ export class FeedReaders {
         const { rows } = await app.database.executePlanned(query.text, query.values);
         for (const each of rows as Behind[]) this.#waiting.set(keyOf(each), each);
       } catch (error) {
-        app.log.warn({ err: error }, 'the readers of the feed could not look for events');
+        warnThrottled(app, error, 'the readers of the feed could not look for events');
       }
       this.#begin(app);
     }

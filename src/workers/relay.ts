@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { nextTurn, pause } from '../kernel/base/eventLoop.js';
+import { warnThrottled } from '../kernel/context/unavailableLog.js';
 import type { Database } from '../kernel/database/index.js';
 import { type Sql, sql } from '../kernel/database/sql.js';
 import type { Channel } from '../kernel/events/channel.js';
@@ -121,7 +122,7 @@ export class Relay {
       } catch (error) {
         // The database is away, or away from us: the next poll looks again.
         this.#looked = Number.NEGATIVE_INFINITY;
-        this.log.warn({ err: error }, 'the relay could not place events');
+        warnThrottled({ log: this.log }, error, 'the relay could not place events');
       }
     }
   }

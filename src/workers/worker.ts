@@ -1,4 +1,5 @@
 import type { App } from '../kernel/context/context.js';
+import { warnThrottled } from '../kernel/context/unavailableLog.js';
 
 /** How often is looked for work when nobody says that there is some: what begins later, wakes that were lost. */
 const pollMs = 1000;
@@ -118,5 +119,6 @@ export class Worker<Item> {
     if (this.#filling && !hasTurns && this.#running.size <= concurrency * (1 - roomShare)) this.#stir();
   }
 
-  readonly #note = (error: Error) => this.app.log.warn({ err: error, work: this.work.wake }, 'a worker');
+  // While the database is away all workers fail at each look: a line a second is for all of them.
+  readonly #note = (error: Error) => warnThrottled(this.app, error, 'a worker', { work: this.work.wake });
 }

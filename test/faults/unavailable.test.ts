@@ -1,10 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Group, type Shared } from '../../src/graphql/subscriptions.group.js';
 import { AppError, unavailable } from '../../src/kernel/base/errors.js';
+import { nilId } from '../../src/kernel/base/ids.js';
 import { TurnQueue } from '../../src/kernel/base/turnQueue.js';
+import type { App } from '../../src/kernel/context/context.js';
 import type { ToldEvent } from '../../src/kernel/feed/batches.js';
 import { actingForAccount } from '../../src/modules/auth/auth.acting.js';
 import { readMail } from '../../src/modules/messages/message.email.parserPool.js';
+import { FeedReaders } from '../../src/workers/feedReaders.js';
+import { Relay } from '../../src/workers/relay.js';
+import { Worker } from '../../src/workers/worker.js';
 import { type KeyClient, server, type TestServer } from '../support/index.js';
 import { eventually } from '../support/live.js';
 
@@ -78,6 +83,50 @@ describe('an event that is tried again while the database is away', () => {
     await eventually(() => linesOf('AWAY').reduce((sum, { leftOut = 0 }) => sum + 1 + leftOut, 0) === tries);
     expect(linesOf('AWAY').length).toBeLessThanOrEqual(1 + Math.ceil((performance.now() - begun) / 1000));
     expect(linesOf('AWAY')[0]).toMatchObject({ msg: 'an event could not be read', err: { message: 'away' } });
+  });
+});
+
+describe('work that is looked for while the database is away', () => {
+  /** Fails each time it is asked. */
+  function away(code: string) {
+    const tries = { count: 0 };
+    const ask = async () => {
+      tries.count++;
+      throw Object.assign(new Error('away'), { code });
+    };
+    return { tries, ask };
+  }
+
+  const starts: Record<string, (ask: () => Promise<never>) => (() => Promise<void>)[]> = {
+    'a worker': (take) =>
+      Array.from({ length: 12 }, (_, n) => {
+        const work = { wake: `away ${n}`, concurrency: 1, idOf: String, take, run: async () => {} };
+        const worker = new Worker(api.app, work);
+        return () => worker.stop(0);
+      }),
+    'the relay could not place events': (executePlanned) => {
+      const relay = new Relay({ executePlanned } as unknown as App['database'], api.app.channel, api.app.log);
+      relay.start();
+      return [() => relay.stop()];
+    },
+    'the readers of the feed could not look for events': (executePlanned) => {
+      const readers = new FeedReaders();
+      readers.start({ ...api.app, database: { ...api.app.database, executePlanned } });
+      const asking = setInterval(() => readers.placed([nilId]), 20);
+      return [() => readers.stop(), async () => clearInterval(asking)];
+    },
+  };
+
+  it.each(Object.keys(starts))('leaves a line a second at most, whoever looks: %s', async (msg) => {
+    const code = `AWAY ${msg}`;
+    const { tries, ask } = away(code);
+    const begun = performance.now();
+    const stops = starts[msg]!(ask);
+    await eventually(() => tries.count >= 12);
+    for (const stop of stops) await stop();
+    await eventually(() => linesOf(code).reduce((sum, { leftOut = 0 }) => sum + 1 + leftOut, 0) === tries.count);
+    expect(linesOf(code).length).toBeLessThanOrEqual(1 + Math.ceil((performance.now() - begun) / 1000));
+    expect(linesOf(code)[0]).toMatchObject({ level: 40, msg, err: { message: 'away' } });
   });
 });
 

@@ -15,13 +15,13 @@ interface Logging {
 /**
  * Warns that something was not done since the database, or a turn at it, was not to be had: because of an error, or of the cause that it
  * has as an answer to a caller. At most once a second for each message and each `code` (the SQLSTATE, else another code or the words of the
- * error): `leftOut` tells how many lines more there would have been.
+ * error): `leftOut` tells how many lines more there would have been. `more` is told besides.
  */
-export function warnThrottled({ log }: Logging, error: unknown, message: string, request?: RequestInfo): void {
+export function warnThrottled({ log }: Logging, error: unknown, message: string, more: object = {}): void {
   const cause = (error instanceof AppError && error.cause) || error;
   const code = kindOfFault(cause);
   writeRarely(log, { kind: `${message} ${code}`, pauseMs }, (leftOut) =>
-    log.warn({ err: cause, code, ...(request && inLog(request)), ...leftOut }, message),
+    log.warn({ err: cause, code, ...more, ...leftOut }, message),
   );
 }
 
@@ -30,5 +30,6 @@ export function warnThrottled({ log }: Logging, error: unknown, message: string,
  * server that stops. Whoever answers calls it, whichever way the answer goes.
  */
 export function logUnavailable(app: Logging, { code, cause }: AppError, request?: RequestInfo): void {
-  if (code === 'unavailable' && cause !== undefined) warnThrottled(app, cause, 'a request was answered with 503', request);
+  if (code === 'unavailable' && cause !== undefined)
+    warnThrottled(app, cause, 'a request was answered with 503', request && inLog(request));
 }
