@@ -219,7 +219,8 @@ function warnOfLinks({ role, isPublicUrlGiven, publicUrl }: Config, log: Logger)
 
 function showQueues(metrics: Metrics, background: Background) {
   const waiting = (figure: 'count' | 'age') => async () =>
-    (await background.waiting()).map((queue) => ({ labels: { queue: queue.queue }, value: queue[figure] }));
+    (await background.waiting()).waiting.map((queue) => ({ labels: { queue: queue.queue }, value: queue[figure] }));
+  const unknown = async () => (await background.waiting()).unknown.map((queue) => ({ labels: { queue }, value: 1 }));
   metrics.figures(
     'queue_depth',
     'What waits: events for their places in the feed, due jobs and due rows for a worker',
@@ -227,4 +228,5 @@ function showQueues(metrics: Metrics, background: Background) {
     waiting('count'),
   );
   metrics.figures('queue_age_seconds', 'How long the oldest of it has waited', ['queue'], waiting('age'));
+  metrics.figures('queue_unknown', '1 for a queue of which it cannot be told now what waits in it', ['queue'], unknown);
 }

@@ -7,10 +7,16 @@ import { type Channel, MemoryChannel, RedisChannel } from '../kernel/events/chan
 import { FollowedFeeds } from '../kernel/events/followedFeeds.js';
 import { type Waiting, waitingWork } from './dueWaiting.js';
 import { DueWorkers } from './dueWork.js';
-import { FeedReaders, waitingForAll } from './feedReaders.js';
-import { JobQueue, waitingJobs } from './jobs.js';
+import { FeedReaders, queueOfReader, waitingForAll } from './feedReaders.js';
+import { JobQueue, queuesOf, waitingJobs } from './jobs.js';
 import { outboxWake, Relay, waitingEvents } from './relay.js';
 import { Statistics } from './statistics.js';
+
+/** What waits in the queues, and those of which that cannot be told now, as where it takes too long to count. */
+interface Told {
+  waiting: Waiting[];
+  unknown: string[];
+}
 
 /**
  * What goes on beside the requests, in every process that is not for the API alone: the relay of events, the readers of events, due rows,
@@ -27,7 +33,7 @@ export class Background {
   #rested?: Promise<void>;
   #stopped = false;
   #app?: App;
-  #looking?: Promise<Waiting[]>;
+  #looking?: Promise<Told>;
 
   constructor(
     { role }: Config,
@@ -55,19 +61,32 @@ export class Background {
   };
 
   /** What waits: events for their places and for those who read them, jobs and due rows for a worker. Asked for once, where several ask at a time. */
-  waiting(): Promise<Waiting[]> {
+  waiting(): Promise<Told> {
     this.#looking ??= this.#look().finally(() => {
       this.#looking = undefined;
     });
     return this.#looking;
   }
 
-  /** What cannot be told now, as what takes too long to count, is left out; the others are told. */
-  async #look(): Promise<Waiting[]> {
-    const events = waitingEvents(this.database).then((waiting) => [{ queue: 'events', ...waiting }]);
-    const declared = this.#app ? [waitingForAll(this.#app), waitingWork(this.#app)] : [];
-    const all = await Promise.allSettled([events, waitingJobs(this.database), ...declared]);
-    return all.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
+  async #look(): Promise<Told> {
+    const app = this.#app;
+    const asked: [queues: string[], Promise<Waiting[]>][] = [
+      [['events'], waitingEvents(this.database).then((waiting) => [{ queue: 'events', ...waiting }])],
+    ];
+    if (app) {
+      const { registry } = app;
+      asked.push([queuesOf(registry), waitingJobs(this.database)]);
+      asked.push([[...registry.readers.keys()].map(queueOfReader), waitingForAll(app)]);
+      asked.push([[...registry.due.keys()], waitingWork(app)]);
+    }
+    const told: Told = { waiting: [], unknown: [] };
+    const tell = ([queues, asking]: (typeof asked)[number]) =>
+      asking.then(
+        (waiting) => void told.waiting.push(...waiting),
+        () => void told.unknown.push(...queues),
+      );
+    await Promise.all(asked.map(tell));
+    return told;
   }
 
   /** Makes what requests need: the queues, with what keeps them in order. */

@@ -1,7 +1,7 @@
 import type { App, DueWork } from '../kernel/context/context.js';
 
-/** So many waiting rows are counted of a queue: further ones tell nobody anything new. */
-const mostCounted = 10_000;
+/** So many of what waits are counted of a queue: further ones tell nobody anything new. */
+export const mostCounted = 10_000;
 
 /** What waits in a queue: how many, and for how many seconds the oldest has. */
 export interface Waiting {

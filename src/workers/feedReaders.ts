@@ -157,6 +157,9 @@ async function readStep(app: App, { name, account }: Behind, most: number, progr
   });
 }
 
+/** What a reader's queue is called. */
+export const queueOfReader = (name: string) => `reader ${name}`;
+
 /** What waits for the readers that modules declare: how many events, and for how many seconds the oldest has. Suspended accounts' is left out. */
 export async function waitingForAll({ database, registry }: App): Promise<{ queue: string; count: number; age: number }[]> {
   const { rows } = await database.execute(waitingForReaders, [[...registry.readers.keys()]]);

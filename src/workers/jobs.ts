@@ -6,6 +6,7 @@ import type { Job, JobOptions, Jobs } from '../kernel/context/jobQueue.js';
 import type { Transaction } from '../kernel/database/accountScope.js';
 import type { Database } from '../kernel/database/index.js';
 import { actingForPerson } from '../modules/auth/auth.acting.js';
+import { mostCounted, type Waiting } from './dueWaiting.js';
 import { sweep } from './sweeps.js';
 import { type Work, Worker } from './worker.js';
 
@@ -29,7 +30,8 @@ export const workWake = (queue: string) => `jobs:${queue}`;
 type Kept = Omit<Job, 'queue'>;
 type Taken = PgBoss.JobWithMetadata<Kept>;
 
-const queuesOf = ({ jobs }: App['registry']) => [sweepQueue, ...jobs.keys()];
+/** The queues that there are jobs for. */
+export const queuesOf = ({ jobs }: App['registry']) => [sweepQueue, ...jobs.keys()];
 
 /** The queue: pg-boss in the server's own database, so that a job begins to exist with the change that asks for it. */
 export class JobQueue implements Jobs {
@@ -189,11 +191,14 @@ async function run(app: App, { name, data, id, retryCount, retryLimit, retryDela
   await app.jobs.add(app.database.prisma, { ...data, queue: name }, { startAfter: suspendedSeconds, retryLimit, retryDelay });
 }
 
-/** How many jobs of each queue are due, and for how many seconds the oldest has been. */
-export async function waitingJobs(database: Database): Promise<{ queue: string; count: number; age: number }[]> {
+/** How many jobs of each queue are due, and for how many seconds the oldest has been; of those whose queue is empty nothing. */
+export async function waitingJobs(database: Pick<Database, 'execute'>): Promise<Waiting[]> {
   const { rows } = await database.execute(
-    `select name as queue, count(*)::int as count, extract(epoch from now() - min(start_after))::float8 as age
-     from pgboss.job where state in ('created', 'retry') and start_after <= now() group by name`,
+    `select q.name as queue, count(*)::int as count, extract(epoch from now() - min(w.start_after))::float8 as age
+     from pgboss.queue q cross join lateral (
+       select j.start_after from pgboss.job j where j.name = q.name and j.state < 'active' and j.start_after <= now()
+       order by j.start_after limit ${mostCounted}) w
+     group by q.name`,
   );
-  return rows as { queue: string; count: number; age: number }[];
+  return rows as Waiting[];
 }

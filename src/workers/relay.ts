@@ -6,6 +6,7 @@ import { type Sql, sql } from '../kernel/database/sql.js';
 import type { Channel } from '../kernel/events/channel.js';
 import { feedColumns, feedWake, type StoredEvent } from '../kernel/events/feedStore.js';
 import type { FollowedFeeds } from '../kernel/events/followedFeeds.js';
+import { mostCounted } from './dueWaiting.js';
 
 /** At most this many events get their places in one step. */
 const batch = 1000;
@@ -160,12 +161,14 @@ export class Relay {
   }
 }
 
-/** How many events wait for a place, and for how many seconds the oldest has. */
-export async function waitingEvents(database: Database): Promise<{ count: number; age: number }> {
+/** How many events wait for a place, and for how many seconds the oldest has: of those that get theirs next, if there are very many. */
+export async function waitingEvents(database: Pick<Database, 'execute'>): Promise<{ count: number; age: number }> {
   const { rows } = await database.execute(
     `select count(*)::int as count, coalesce(greatest(extract(epoch from now() - min(created_at)), 0), 0)::float8 as age
-     from outbox_events e
-     where seq > (select seq from feed_floor) and not exists (select from feed_positions p where p.account_id = e.account_id and p.seq = e.seq)`,
+     from (
+       select e.created_at from outbox_events e where e.seq > (select seq from feed_floor)
+         and (select p.pos from feed_positions p where p.account_id = e.account_id and p.seq = e.seq) is null
+       order by e.seq limit ${mostCounted}) w`,
   );
   return (rows as { count: number; age: number }[])[0]!;
 }

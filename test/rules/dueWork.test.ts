@@ -177,11 +177,15 @@ describe('what waits of rows that are due', () => {
     try {
       await eventually(async () => {
         const { text } = await api.anybody().raw({ path: '/metrics' });
-        return /queue_depth\{queue="events"\} \d/.test(text) && !text.includes('queue="workflowRuns"');
+        return /queue_depth\{queue="events"\} \d/.test(text) && !/(depth|seconds)\{queue="workflowRuns"/.test(text);
       });
+      const { text } = await api.anybody().raw({ path: '/metrics' });
+      const unknown = [...text.matchAll(/^queue_unknown\{queue="(.+)"\} 1$/gm)].map(([, queue]) => queue);
+      expect(unknown).toEqual([...api.app.registry.due.keys()]);
     } finally {
       await query('alter table workflow_runs_away rename to workflow_runs', []);
     }
+    await eventually(async () => !(await api.anybody().raw({ path: '/metrics' })).text.includes('queue_unknown{'));
   });
 
   it('is told by the metrics, of every kind', async () => {
