@@ -9,7 +9,7 @@ import { type Waiting, waitingWork } from './dueWaiting.js';
 import { DueWorkers } from './dueWork.js';
 import { FeedReaders, queueOfReader, waitingForAll } from './feedReaders.js';
 import { JobQueue, queuesOf, waitingJobs } from './jobs.js';
-import { outboxWake, Relay, waitingEvents } from './relay.js';
+import { checkNumbers, outboxWake, Relay, waitingEvents } from './relay.js';
 import { Statistics } from './statistics.js';
 
 /** What waits in the queues, and those of which that cannot be told now, as where it takes too long to count. */
@@ -89,9 +89,10 @@ export class Background {
     return told;
   }
 
-  /** Makes what requests need: the queues, with what keeps them in order. */
+  /** Makes what requests need: the queues, with what keeps them in order. Throws where events would be lost. */
   async prepare(app: App): Promise<void> {
     this.#app = app;
+    await checkNumbers(this.database);
     await this.jobs.prepare(app);
   }
 

@@ -161,6 +161,18 @@ export class Relay {
   }
 }
 
+/**
+ * Throws where the next event would have a number that was given already, as in a copy of a database that was made row by row: no relay
+ * looks for events behind its floor, and two of one number cannot both have a place.
+ */
+export async function checkNumbers(database: Pick<Database, 'execute'>): Promise<void> {
+  const { rows } = await database.execute(
+    `select greatest((select max(seq) from outbox_events), (select seq from feed_floor)) > (select last_value from outbox_events_seq_seq) as "isBehind"`,
+  );
+  if ((rows as { isBehind: boolean }[])[0]!.isBehind)
+    throw new Error('The sequence outbox_events_seq_seq is behind the events of this database: set it as docs/restore.md says');
+}
+
 /** How many events wait for a place, and for how many seconds the oldest has: of those that get theirs next, if there are very many. */
 export async function waitingEvents(database: Pick<Database, 'execute'>): Promise<{ count: number; age: number }> {
   const { rows } = await database.execute(

@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Background } from '../../src/workers/background.js';
+import { type Account, type Loose, server, type TestServer } from '../support/index.js';
+import { codeBlocks } from '../support/readme.js';
+
+let crm: TestServer;
+let account: Account;
+beforeAll(async () => {
+  crm = await server();
+  account = await crm.seed.account();
+});
+afterAll(() => crm.close());
+
+/** The statements of the document, in their order. */
+const statements = codeBlocks('sql', readFileSync('docs/restore.md', 'utf8').replaceAll(/^ {3}/gm, ''))
+  .flatMap((block) => block.split(/;\n/))
+  .filter((text) => text.trim() !== '');
+
+type Run = (text: string, ...values: unknown[]) => Promise<Loose[]>;
+
+/** Does something in the database of which nothing stays. */
+async function undone(work: (run: Run) => Promise<void>): Promise<void> {
+  const end = new Error('the end');
+  const working = crm.app.database.prisma.$transaction(
+    async (tx) => {
+      await work(async (text, ...values) => {
+        if (/^\s*select/i.test(text)) return tx.$queryRawUnsafe<Loose[]>(text, ...values);
+        await tx.$executeRawUnsafe(text, ...values);
+        return [];
+      });
+      throw end;
+    },
+    { timeout: 60_000, maxWait: 30_000 },
+  );
+  await expect(working).rejects.toBe(end);
+}
+
+describe('what is said of a restore', () => {
+  it('can be done in this database, and takes back what was due', async () => {
+    const contact = await account.contact({ phone: '+14155550123' });
+    const made = `insert into messages (account_id, id, contact_id, channel, direction, body, status, due_at, created_at, updated_at)
+      select $1::uuid, gen_random_uuid(), $2::uuid, 'sms', 'outbound', status, status, now() + late, now(), now()
+      from (values ('queued', interval '-1 hour'), ('scheduled', interval '-1 hour'), ('scheduled', interval '1 hour')) m(status, late)`;
+    await undone(async (run) => {
+      await run(made, account.id, contact.id);
+      const answers: Loose[][] = [];
+      for (const text of statements) answers.push(await run(text));
+      expect(answers[0]).toEqual(expect.arrayContaining([expect.objectContaining({ what: 'messages', of: 'sms', count: 2n })]));
+      const left = await run(
+        'select status, error, due_at is null as settled from messages where account_id = $1::uuid order by status',
+        account.id,
+      );
+      const cancelled = { status: 'cancelled', error: 'restored', settled: true };
+      expect(left).toEqual([cancelled, cancelled, { status: 'scheduled', error: null, settled: false }]);
+      expect(await run('select id from sessions where revoked_at is null')).toEqual([]);
+    });
+    expect(statements.length).toBeGreaterThan(8);
+  });
+});
+
+describe('a database whose numbers of events are behind its events', () => {
+  const setting = statements.find((text) => text.includes('outbox_events_seq_seq'))!;
+
+  it('is refused at the start until they are set as it is said', async () => {
+    await account.contact();
+    const background = new Background(crm.app.config, crm.app.database, undefined, crm.app.log);
+    await crm.app.database.execute('update feed_floor set seq = seq + 1000000');
+    await expect(background.prepare(crm.app)).rejects.toThrow('outbox_events_seq_seq is behind the events');
+    await crm.app.database.execute(setting);
+    await background.prepare(crm.app);
+    await background.stop();
+  });
+});
