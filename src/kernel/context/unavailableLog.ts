@@ -20,9 +20,7 @@ interface Logging {
 export function warnThrottled({ log }: Logging, error: unknown, message: string, more: object = {}): void {
   const cause = (error instanceof AppError && error.cause) || error;
   const code = kindOfFault(cause);
-  writeRarely(log, { kind: `${message} ${code}`, pauseMs }, (leftOut) =>
-    log.warn({ err: cause, code, ...more, ...leftOut }, message),
-  );
+  writeRarely(log, { kind: `${message} ${code}`, pauseMs }, (leftOut) => log.warn({ err: cause, code, ...more, ...leftOut }, message));
 }
 
 /**
