@@ -96,10 +96,17 @@ export class QueryDependencies {
 const equality = /^t\.(\w+) = $/;
 const casts = ['', '::uuid', '::text'];
 
+/** A field of which all records of a list have one value. */
+interface FixedField {
+  field: string;
+  value: string;
+  /** Values that a record may have taken instead, untold: an event that has one of them may be of one that the list shows. */
+  leftFor: readonly unknown[];
+}
+
 /** A list as far as the records that it can show are known from its arguments. */
 export class EqualityFilters {
-  /** Fields of its records with the one value that they have. */
-  readonly #fields: [string, unknown][];
+  readonly #fields: readonly FixedField[];
   readonly #table?: string;
 
   constructor(ctx: Context, plan: ListPlan) {
@@ -112,9 +119,9 @@ export class EqualityFilters {
   /** Whether the record of an event, as it was before or after, may be one that the list shows, or lead to what it shows. */
   mayShow(table: string, { data, changes }: FeedEvent): boolean {
     if (table !== this.#table) return true;
-    return this.#fields.every(([field, value]) => {
-      const before = changes?.[field]?.from;
-      return !(field in data) || data[field] === value || before === value;
+    return this.#fields.every(({ field, value, leftFor }) => {
+      const known = [data[field], changes?.[field]?.from];
+      return !(field in data) || known.some((one) => one === value || leftFor.includes(one));
     });
   }
 }
@@ -144,12 +151,16 @@ function isOpen(ctx: Context, table: AnyTable, { args, leadsBack, computed }: Li
 const fieldsOf = (ctx: Context, table: AnyTable, filter: Filter) =>
   Object.entries(filter).flatMap(([name, value]) => fieldOf(ctx, table, name, value));
 
-function fieldOf(ctx: Context, table: AnyTable, name: string, value: unknown): [string, unknown][] {
+function fieldOf(ctx: Context, table: AnyTable, name: string, value: unknown): FixedField[] {
   if (typeof value !== 'string') return [];
   const [condition] = table.conditions(ctx, { [name]: value });
   const [before = '', after = ''] = condition?.strings ?? [];
   const [, column] = equality.exec(before) ?? [];
   if (!column || condition?.strings.length !== 2 || !casts.includes(after) || condition.values[0] !== value) return [];
   const field = Object.keys(table.shape).find((own) => columnName(own) === column && table.columnOf(own) === `t.${column}`);
-  return field ? [[field, value]] : [];
+  const { withoutEvents = [], movesUntold = {} } = table.options;
+  const moves = Object.entries((field && movesUntold[field]) || {});
+  // No event tells that a record came to such a value.
+  if (!field || withoutEvents.includes(field) || moves.some(([to]) => to === value)) return [];
+  return [{ field, value, leftFor: moves.filter(([, from]) => from.includes(value)).map(([to]) => to) }];
 }

@@ -111,7 +111,8 @@ const position: Fields[string] = {
 // What follows from the time alone is told by no event.
 const description = `Lists that stay up to date: the result once, then what changed of it, as soon as something happened that may concern it.
 After a cut pass what you have as after, and only the difference comes, from whichever process and however long it took.
-What no event tells of shows with the next one: what follows from the time alone, and when somebody was last seen.`;
+What no event tells of shows with the next one: what follows from the time alone, and when somebody was last seen.
+That a text message is on its way is not told: what becomes of it is.`;
 
 /** The schema with `subscription { live { deals { … } } }`: every list of records of the types that events tell of, as what changes of it. */
 export function withLive(schema: GraphQLSchema, told: ReadonlySet<string>): GraphQLSchema {

@@ -2,9 +2,14 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import ajvFormats from 'ajv-formats';
 import type { GraphQLObjectType } from 'graphql';
+import { EqualityFilters } from '../../src/graphql/live.dependencies.js';
+import type { ListPlan } from '../../src/graphql/live.plan.js';
+import type { Context } from '../../src/kernel/context/context.js';
+import type { FeedEvent } from '../../src/kernel/events/feedStore.js';
 import { recordSchema } from '../../src/kernel/model/recordSchema.js';
 import { recordSelection, restRecordOf } from '../../src/kernel/model/restRecord.js';
 import type { AnyTable } from '../../src/kernel/tables/table.js';
+import { actingForAccount } from '../../src/modules/auth/auth.acting.js';
 import { modules } from '../../src/modules.js';
 import { published } from '../contract/published.js';
 import { pathOf, sampleOf } from '../contract/samples.js';
@@ -98,6 +103,32 @@ async function rowsSay(event: Loose): Promise<string[]> {
     .map((name) => `${name} is kept as ${kept[name]} and told as ${event.data[name]}`);
 }
 
+/** The fields of a record that are told with other values than before, by which its list can be filtered. */
+function movedFilters(before: Loose, event: Loose): string[] {
+  const { list, conditions = {} } = tables.get(typeOf(event).name)?.options ?? {};
+  const names = list ? Object.keys(conditions) : [];
+  return names.filter((name) => typeof before.data[name] === 'string' && before.data[name] !== event.data[name]);
+}
+
+/** Whether a live list that a field of a record was shown by, as it was told before, looks at what is told of the record next. */
+function isLookedAt(ctx: Context, name: string, before: Loose, event: Loose): boolean {
+  const table = tables.get(typeOf(event).name)!;
+  const plan = { table, args: { filter: { [name]: before.data[name] } }, leadsBack: false, computed: [] };
+  return new EqualityFilters(ctx, plan as unknown as ListPlan).mayShow(table.name, event as unknown as FeedEvent);
+}
+
+/** What was told of the records of the account, one change after the other, in pairs. */
+async function successors(): Promise<[before: Loose, event: Loose][]> {
+  const all: Loose[] = await api.app.database.prisma.outboxEvent.findMany({ where: { accountId: acme.id }, orderBy: { seq: 'asc' } });
+  const last = new Map<string, Loose>();
+  return all.flatMap((event) => {
+    const key = `${event.entityType} ${event.entityId}`;
+    const before = last.get(key);
+    last.set(key, event);
+    return before && before.changeId !== event.changeId ? [[before, event] as [Loose, Loose]] : [];
+  });
+}
+
 const seen = new Set<string>();
 let after = 0n;
 
@@ -124,6 +155,19 @@ describe('every event tells its record as it is then:', () => {
       faults.push(...said.map((fault) => `${event.name}: ${fault}`));
     }
     expect(faults).toEqual([]);
+  });
+
+  it('and live lists that showed it as it was told before look at it, by whichever field they are filtered', async () => {
+    const ctx = (await actingForAccount(api.app, acme.id))!;
+    const moved = (await successors()).flatMap(([before, event]) =>
+      movedFilters(before, event).map((name) => ({
+        at: `${typeOf(event).name}.${name}`,
+        is: `${event.name}: ${before.data[name]} to ${event.data[name]}`,
+        isLookedAt: isLookedAt(ctx, name, before, event),
+      })),
+    );
+    expect(moved.filter((one) => !one.isLookedAt)).toEqual([]);
+    expect(moved.map(({ at }) => at)).toEqual(expect.arrayContaining(['Message.status', 'User.status', 'Import.status']));
   });
 
   it('and these are all kinds of records', () => {

@@ -59,13 +59,13 @@ const beside = ['pipeline.updated', 'activity.created'];
 /** From here on every write of a record, and every event, is noted with its transaction. */
 async function watch(): Promise<void> {
   const { execute } = api.app.database;
-  await execute('create table seen_writes (tx bigint, at text, id uuid, op text, changed text[], state text)');
+  await execute('create table seen_writes (tx bigint, at text, id uuid, op text, changed text[], was jsonb, is_now jsonb)');
   await execute('create table seen_events (tx bigint, entity_id uuid, name text)');
   await execute(`create function see_write() returns trigger language plpgsql as $$
     declare was jsonb := case when tg_op = 'INSERT' then '{}' else to_jsonb(old) end; is_now jsonb := case when tg_op = 'DELETE' then '{}' else to_jsonb(new) end;
     begin
       insert into seen_writes select txid_current(), tg_table_name, coalesce(is_now ->> tg_argv[0], was ->> tg_argv[0])::uuid, tg_op,
-        array(select key from jsonb_object_keys(was || is_now) key where was -> key is distinct from is_now -> key), is_now ->> 'status';
+        array(select key from jsonb_object_keys(was || is_now) key where was -> key is distinct from is_now -> key), was, is_now;
       return null;
     end $$`);
   await execute(`create function see_event() returns trigger language plpgsql as $$ begin
@@ -75,28 +75,36 @@ async function watch(): Promise<void> {
     await execute(`create trigger see after insert or update or delete on ${name} for each row execute function see_write('${key}')`);
 }
 
+/** Whether a column takes its value without a word of it, as its table declares for live queries: what becomes of it is told. */
+function movesUntold({ at, was, is_now }: Loose, column: string): boolean {
+  const table = tables.get(at);
+  return Object.entries(table?.options.movesUntold ?? {}).some(
+    ([field, moves]) => table!.columnOf(field) === `t.${column}` && moves[is_now[column]]?.includes(was[column]),
+  );
+}
+
 /** What is to be told of a write: which fact, or `written` for any; nothing of what changes without events. */
-function factOf({ at, op, changed, state }: Loose): string | undefined {
+function factOf(write: Loose): string | undefined {
+  const { at, op, changed } = write;
   // Of a person themselves an account knows more only when they join, and whether their address is verified.
   if (at === 'users') return op === 'UPDATE' && changed.includes('email_verified_at') ? 'written' : undefined;
   // A conversation begins with its first message, and is told of where it is closed or read.
   // An import is told of when all its rows are kept.
   if (op === 'INSERT') return ['accounts', 'conversations', 'imports'].includes(at) ? undefined : 'created';
   if (op === 'DELETE') return 'deleted';
-  // On its way to the vendor for a moment: what becomes of it is told.
-  if (at === 'messages' && state === 'sending') return undefined;
   if (at === 'accounts') {
     const told = changed.includes('billing_asked_at') ? [...billed, ...set] : set;
     return changed.some((column: string) => told.includes(column)) ? 'written' : undefined;
   }
-  return changed.some((column: string) => column !== 'updated_at' && !withoutEvents[at]?.includes(column)) ? 'written' : undefined;
+  const untold = ['updated_at', ...(withoutEvents[at] ?? [])];
+  return changed.some((column: string) => !untold.includes(column) && !movesUntold(write, column)) ? 'written' : undefined;
 }
 
 /** What was written without being told, and told without being written, since the last look. */
 async function untold(): Promise<{ untold: string[]; unwritten: string[] }> {
   const { execute } = api.app.database;
   // In one statement: what a job commits in between is in both or in neither.
-  const look = await execute(`with writes as (delete from seen_writes returning tx::text, at, id, op, changed, state),
+  const look = await execute(`with writes as (delete from seen_writes returning tx::text, at, id, op, changed, was, is_now),
     events as (delete from seen_events returning tx::text, entity_id as id, name)
     select coalesce((select json_agg(w) from writes w), '[]') as writes, coalesce((select json_agg(e) from events e), '[]') as events`);
   const [{ writes, events }] = look.rows as [{ writes: Loose[]; events: Loose[] }];

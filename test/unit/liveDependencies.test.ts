@@ -1,9 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { contract } from '../../src/app.js';
-import { type EqualityFilters, QueryDependencies } from '../../src/graphql/live.dependencies.js';
-import type { App } from '../../src/kernel/context/context.js';
+import { EqualityFilters, QueryDependencies } from '../../src/graphql/live.dependencies.js';
+import type { ListPlan } from '../../src/graphql/live.plan.js';
+import type { App, Context } from '../../src/kernel/context/context.js';
 import type { FeedEvent } from '../../src/kernel/events/feedStore.js';
 import { registryOf } from '../../src/kernel/module/module.js';
+import { messageTable } from '../../src/modules/messages/message.table.js';
 import { modules } from '../../src/modules.js';
 
 const { schema } = contract();
@@ -27,4 +29,35 @@ describe('a live query is read again after an event of a product', () => {
     'where it read %s, of whose rows no event of theirs tells',
     (table) => expect(isReadAgain(table)).toBe(true),
   );
+});
+
+describe('a live list of messages of one status', () => {
+  const list = (status: string) => {
+    const plan = { table: messageTable, args: { filter: { status } }, leadsBack: false, computed: [] };
+    return new EqualityFilters({ app } as Context, plan as unknown as ListPlan);
+  };
+  /** Whether it looks at what is told of a message: its status, and the one that it is said to have had. */
+  const looksAt = (status: string, to: string, from?: string) =>
+    list(status).mayShow('messages', { data: { status: to }, changes: from && { status: { from, to } } } as unknown as FeedEvent);
+
+  it.each([
+    ['queued', 'sent', 'sending'],
+    ['queued', 'failed', 'sending'],
+    ['queued', 'sending', undefined],
+    ['sending', 'sent', 'sending'],
+    ['sending', 'received', undefined],
+    ['delivered', 'delivered', 'sent'],
+    ['sent', 'delivered', 'sent'],
+  ])('%s looks at one that is told as %s, from %s: it may have shown it', (status, to, from) => {
+    expect(looksAt(status, to, from)).toBe(true);
+  });
+
+  it.each([
+    ['queued', 'delivered', 'sent'],
+    ['queued', 'received', undefined],
+    ['received', 'sent', 'sending'],
+    ['scheduled', 'failed', 'sending'],
+  ])('%s passes over one that is told as %s, from %s', (status, to, from) => {
+    expect(looksAt(status, to, from)).toBe(false);
+  });
 });

@@ -80,6 +80,11 @@ export interface TableOptions<
   figures?: Record<string, (where: Sql, ctx: Context) => Sql>;
   /** Fields that change with events of other records, or with none: a contact's score, when a webhook was last called. */
   withoutEvents?: readonly string[];
+  /**
+   * Values that a field takes without an event, each with those that it takes it from, where its other changes are told: a message that
+   * was queued is on its way. The next event tells what became of it from there, and not what it was when it was told last.
+   */
+  movesUntold?: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
   /** Whether its rows come and change with the events of other records, or with none: live queries that read it look again at every event. */
   untold?: boolean;
   sorts: Record<S, SortKey>;

@@ -28,6 +28,8 @@ export const messageTable = table({
   row: messageRow,
   list: MessageList,
   page: MessageConnection,
+  // A text message is taken without a word of it: what becomes of it is told.
+  movesUntold: { status: { sending: ['queued'] } },
   sorts: { createdAt: byTime('created_at'), updatedAt: byTime('updated_at') },
   byDefault: ['createdAt', 'desc'],
   conditions: {
