@@ -150,16 +150,19 @@ describe('what two do to a person at once', () => {
   });
 });
 
-it('The log remembers who was invited, changed and removed', async () => {
-  const { id } = dataOf(await acme.owner.post('/users/invite', { email: `logged@${acme.id}.example` }));
+it('The log remembers who was invited, changed, removed and invited again', async () => {
+  const email = `logged@${acme.id}.example`;
+  const { id } = dataOf(await acme.owner.post('/users/invite', { email }));
   dataOf(await acme.owner.patch(`/users/${id}`, { role: 'admin' }));
   dataOf(await acme.owner.patch(`/users/${id}`, { role: 'admin' }));
   dataOf(await acme.owner.del(`/users/${id}`));
+  dataOf(await acme.owner.post('/users/invite', { email }));
   const log = await logOf(id);
   expect(log.map((entry: Loose) => [entry.type, entry.action, entry.changes])).toEqual([
     ['user.invited', 'created', null],
     ['user.updated', 'updated', { role: { from: 'member', to: 'admin' } }],
     ['user.removed', 'deleted', { status: { from: 'invited', to: 'removed' } }],
+    ['user.invited', 'created', { status: { from: 'removed', to: 'invited' }, role: { from: 'admin', to: 'member' } }],
   ]);
 });
 

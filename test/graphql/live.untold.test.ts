@@ -29,6 +29,16 @@ async function watch(name: string, list: string) {
   return () => watching.page(name).nodes.map(({ id }) => id);
 }
 
+it('a live list of removed members loses who is invited again', async () => {
+  const invite = () => acme.owner.post('/users/invite', { email: `back@${acme.id}.example` });
+  const { id } = dataOf(await invite());
+  dataOf(await acme.owner.del(`/users/${id}`));
+  const shown = await watch('users', 'users(filter: { status: removed })');
+  expect(shown()).toEqual([id]);
+  dataOf(await invite());
+  await eventually(() => shown().length === 0);
+});
+
 describe('a live list of the messages that are queued', () => {
   const throttled = { kind: 'refuse', status: 429, code: 20429 } as const;
   const refused = { kind: 'refuse', status: 400, code: 21211 } as const;

@@ -71,7 +71,7 @@ async function place(inside: Context, userId: string, input: InviteUserInput & {
   await inside.rows(holdPlace, { user: userId });
   const known = await inside.db.membership.findFirst({ where: { userId } });
   check(!known || ['invited', 'removed'].includes(known.status), () => unprocessable('email', 'taken', 'belongs to a member already'));
-  const before = known?.status === 'invited' ? await getUser(inside, userId) : undefined;
+  const before = known && (await userLoader(inside).load(userId));
   if (known?.status !== 'invited') await checkPlan(inside, usersOfPlan);
   const permissions = input.permissions ?? {};
   const invitedBy = inside.caller.userId;
@@ -82,12 +82,13 @@ async function place(inside: Context, userId: string, input: InviteUserInput & {
   await emitInvited(inside, userId, before);
 }
 
-/** Tells that somebody was invited, for the first time or again. */
-async function emitInvited(inside: Context, id: string, before?: User): Promise<void> {
+/** Tells that somebody was invited, for the first time or again. Who was removed is a new user once more, and what they were is told. */
+async function emitInvited(inside: Context, id: string, before: User | null): Promise<void> {
   userLoader(inside).clear(id);
   const record = await getUser(inside, id);
-  const changes = before && changesBetween(before, record, ['role', 'name', 'email']);
-  await inside.emit({ name: before ? 'user.updated' : 'user.created', record, changes, also: { 'user.invited': [] } });
+  const changes = before ? changesBetween(before, record, ['status', 'role', 'name', 'email']) : undefined;
+  const name = before?.status === 'invited' ? 'user.updated' : 'user.created';
+  await inside.emit({ name, record, changes, also: { 'user.invited': ['status'] } });
 }
 
 function invitation(ctx: Context, to: string, token: string) {
