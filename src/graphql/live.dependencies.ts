@@ -37,6 +37,14 @@ function wordsWithin(name: string): string[] {
   return words.flatMap((_, from) => words.slice(from).map((_word, length) => words.slice(from, from + length + 1).join('_')));
 }
 
+/** By the names of the tables: two types of records may stand in one, as users and the roster do. */
+function untoldColumnsOf(tables: readonly AnyTable[]): Map<string, string[]> {
+  const columns = new Map<string, string[]>();
+  for (const { name, options } of tables)
+    columns.set(name, [...(columns.get(name) ?? []), ...(options.withoutEvents ?? []).map(columnName)]);
+  return columns;
+}
+
 function look({ tables, events }: App['registry']): Known {
   const all = [...tables.values()] as AnyTable[];
   const told = new Set([...events.values()].map(({ of }) => of.type));
@@ -47,7 +55,7 @@ function look({ tables, events }: App['registry']): Known {
   return {
     ofType: new Map(all.filter(({ name }) => records.has(name)).map(({ type, name }) => [type.name, name])),
     owners: new Map(tableNames().flatMap((name) => (name === 'counts' ? [] : [[name, ownersOf(name)]]))),
-    untoldColumns: new Map(all.map(({ name, options: { withoutEvents = [] } }) => [name, withoutEvents.map(columnName)])),
+    untoldColumns: untoldColumnsOf(all),
     untoldTables: new Set(all.flatMap(({ name, options: { untold } }) => (untold ? [name] : []))),
   };
 }
