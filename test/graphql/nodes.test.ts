@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type GraphQLInterfaceType, isNonNullType } from 'graphql';
+import { type GraphQLInterfaceType, type GraphQLObjectType, isNonNullType } from 'graphql';
 import { contract } from '../../src/app.js';
 import { type Account, dataOf, expectGraphQLRefusal, type Loose, server, type TestServer } from '../support/index.js';
 import { bearer, eventually, Socket } from '../support/live.js';
@@ -223,6 +223,16 @@ describe('the record of an event', () => {
       { entityId: kept.id, record: { __typename: 'Tag', id: kept.id, name: 'by now' } },
       { entityId: gone.id, record: null },
     ]);
+  });
+
+  it('is said to be null where it is of a type that is no node', () => {
+    const { schema } = contract();
+    const { events, nodes } = api.app.registry;
+    const others = [...events.values()].flatMap(({ of }) => (nodes.has(of.type) ? [] : [of]));
+    expect(others.length).toBeGreaterThan(0);
+    for (const { noun, type } of others)
+      for (const event of ['Event', `${type}Event`])
+        expect((schema.getType(event) as GraphQLObjectType).getFields().record!.description).toContain(noun.replaceAll('_', ' '));
   });
 
   it('comes with both subscriptions, and asks for the scopes of the types that it is shown as', async () => {

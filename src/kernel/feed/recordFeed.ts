@@ -101,9 +101,10 @@ export function recordFeed(events: RecordEvents, { record, find, by = {}, access
   return { of: events, resolver: Feed, access, find, byPerson };
 }
 
+const ofRecord = 'The record as it is now; null when it is deleted, and of a conversation, which has no id of its own';
+
 /** The field of every event that leads to its record. */
-export const RecordField = () =>
-  FieldResolver(() => Node, { name: 'record', nullable: true, description: 'The record as it is now; null when it is deleted' });
+export const RecordField = () => FieldResolver(() => Node, { name: 'record', nullable: true, description: ofRecord });
 
 /** The record that an event is about, as its module finds it. Who sees the event may read it. */
 export async function recordOfEvent(ctx: Context, { name, entityId }: FeedEvent, selection: ReadonlySet<string>): Promise<object | null> {
