@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { endOfDay, isZone, zoneName } from '../../src/kernel/base/timeZones.js';
+import { beginOfDay, endOfDay, isZone, zoneName } from '../../src/kernel/base/timeZones.js';
 
 describe('a time zone', () => {
   it('has the name of IANA, not an abbreviation that may be of another continent', () => {
@@ -69,5 +69,18 @@ describe('the end of a day', () => {
     // São Paulo went from 23:59:59 on the 3rd to 01:00 on the 4th, and on February 17th from midnight back to 23:00.
     expect(ends('2018-11-03', 'America/Sao_Paulo')).toBe('2018-11-04T02:59:59.999Z');
     expect(ends('2018-02-17', 'America/Sao_Paulo')).toBe('2018-02-18T02:59:59.999Z');
+  });
+});
+
+describe('the beginning of a day', () => {
+  it.each([
+    ['2026-10-25', 'Atlantic/Azores', '2026-10-25T00:00:00.000Z', 'the first of two midnights'],
+    ['2026-11-01', 'America/Havana', '2026-11-01T04:00:00.000Z', 'the first of two midnights'],
+    ['2018-11-04', 'America/Sao_Paulo', '2018-11-04T03:00:00.000Z', 'the change of clocks that skip midnight'],
+    ['2011-12-31', 'Pacific/Apia', '2011-12-30T10:00:00.000Z', 'the change of clocks that skip a day'],
+    ['0001-01-01', 'UTC', '0001-01-01T00:00:00.000Z', 'the first of all'],
+  ])('%s in %s is %s: %s', (day, zone, begin) => {
+    expect(beginOfDay(day, zone).toISOString()).toBe(begin);
+    expect(beginOfDay(day, zone, 1).getTime()).toBe(endOfDay(day, zone).getTime() + 1);
   });
 });

@@ -34,16 +34,20 @@ const isShown = (local: number, zone: string) => (instant: number) => instant + 
 /** The instant of a local time, the first of two: one that the clocks skip is told by the offset of before. */
 function firstInstant(local: number, zone: string): number {
   const [before, after] = candidatesOf(local, zone);
+  if (before === after) return before;
   const shows = isShown(local, zone);
   return shows(before) || !shows(after) ? before : after;
 }
 
-/** The last millisecond of a day (YYYY-MM-DD) in a time zone, whatever its clocks do at midnight. */
-export function endOfDay(day: string, zone: string): Date {
-  const next = Date.parse(`${day}T00:00:00Z`) + dayMs;
-  // Where midnight is skipped the day ends with the clocks that it had.
-  return new Date(firstInstant(next, zone) - 1);
-}
+/**
+ * The first instant of the day that comes so many days after a day (YYYY-MM-DD) in a time zone, whatever its clocks do at midnight: the
+ * first of two midnights, and where it is skipped the day begins with the clocks of the day before.
+ */
+export const beginOfDay = (day: string, zone: string, days = 0): Date =>
+  new Date(firstInstant(Date.parse(`${day}T00:00:00Z`) + days * dayMs, zone));
+
+/** The last millisecond of a day (YYYY-MM-DD) in a time zone. */
+export const endOfDay = (day: string, zone: string): Date => new Date(beginOfDay(day, zone, 1).getTime() - 1);
 
 /** The day, YYYY-MM-DD, that it is in a time zone at an instant. */
 export const today = (zone: string, now: Date): string =>
@@ -68,7 +72,7 @@ export function daysAfter(instant: Date, days: number, zone: string): Date {
  * it twice it is the second (behind UTC the first).
  */
 export function nearestInstant(moment: string, zone: string): Date {
-  if (/^\d{4}-\d{2}-\d{2}$/.test(moment)) return new Date(endOfDay(dayAfter(moment, -1), zone).getTime() + 1);
+  if (/^\d{4}-\d{2}-\d{2}$/.test(moment)) return beginOfDay(moment, zone);
   const text = moment.toUpperCase().replace(' ', 'T');
   if (/(Z|[+-]\d{2}:?\d{2})$/.test(text)) return new Date(text);
   const local = Date.parse(`${text}Z`);

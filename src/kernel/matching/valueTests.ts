@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { invalidField } from '../base/errors.js';
 import { exact } from '../base/money.js';
-import { dayAfter, nearestInstant, today } from '../base/timeZones.js';
-import { isDay } from '../model/checks.js';
+import { dayOf, spanOf } from '../tables/dateRanges.js';
 import type { FilterKind } from '../tables/filterField.js';
 import { jsonText, plain, type ValueAt } from '../tables/filterValues.js';
 
@@ -15,18 +14,6 @@ const folded = (text: unknown) => String(text).toLowerCase();
 /** The order of ICU's root collation; texts that it holds equal stand in the order of their bytes. */
 const collator = new Intl.Collator('und');
 const textOrder = (a: string, b: string): number => collator.compare(a, b) || Buffer.compare(Buffer.from(a), Buffer.from(b));
-
-/** The first instant of a moment and the first after it; they differ where it is a day, which is the whole of it. */
-function span(moment: string, { ctx }: ValueAt): { from: number; until: number } {
-  const { timezone } = ctx.caller.account;
-  const from = nearestInstant(moment, timezone).getTime();
-  return { from, until: isDay(moment) ? nearestInstant(dayAfter(moment, 1), timezone).getTime() : from + 1 };
-}
-
-const dayOf = (moment: string, { ctx }: ValueAt): string => {
-  const { timezone } = ctx.caller.account;
-  return isDay(moment) ? moment : today(timezone, nearestInstant(moment, timezone));
-};
 
 /** A value without the members that are null, as it is compared. */
 function stripped(value: unknown): unknown {
@@ -45,7 +32,7 @@ export function equalityTest(kind: FilterKind, value: unknown, place: ValueAt): 
   if (kind === 'name') return (its) => folded(its) === folded(text);
   if (kind === 'uuid') return (its) => folded(its) === folded(text);
   if (kind === 'timestamptz') {
-    const { from, until } = span(text, place);
+    const { from, until } = spanOf(text, place.ctx);
     return (its) => instantAt(its) >= from && instantAt(its) < until;
   }
   const order = orderTo(kind, text, place);
@@ -68,7 +55,7 @@ export function orderTest(kind: FilterKind, ordering: Ordering, value: unknown, 
     const order = orderTo(kind, text, place);
     return (its) => within[ordering](order(its));
   }
-  const { from, until } = span(text, place);
+  const { from, until } = spanOf(text, place.ctx);
   const tests: Record<Ordering, (at: number) => boolean> = {
     gte: (at) => at >= from,
     lt: (at) => at < from,
@@ -94,7 +81,7 @@ function orderTo(kind: FilterKind, text: string, place: ValueAt): (its: unknown)
     const wanted = exact(text);
     return (its) => exact(its as number | string).comparedTo(wanted);
   }
-  const wanted = kind === 'date' ? dayOf(text, place) : text;
+  const wanted = kind === 'date' ? dayOf(text, place.ctx) : text;
   if (kind === 'text' || kind === 'name') return (its) => textOrder(String(its), wanted);
   return (its) => (String(its) < wanted ? -1 : Number(String(its) > wanted));
 }

@@ -1,85 +1,75 @@
+import { beginOfDay, nearestInstant, today } from '../base/timeZones.js';
 import type { Context } from '../context/context.js';
-import { joinSql, rawSql, type Sql, sql } from '../database/sql.js';
-import { isDay } from '../model/checks.js';
+import { rawSql, type Sql, sql } from '../database/sql.js';
+import { isDay, isInYears } from '../model/checks.js';
 
-const hasOffset = /([Zz]|[+-]\d{2}:?\d{2})$/;
+// What a day, a week or a time of the clocks is as instants is found here, and the database is told the instants: it would take some names
+// of zones for others, and knows neither all of them nor the same midnight where there are two.
 
-/** A moment of a date range as an instant: one without an offset is in the workspace's time zone. */
-function instant(moment: string, zone: string): Sql {
-  return !isDay(moment) && hasOffset.test(moment) ? sql`${moment}::timestamptz` : sql`${moment}::timestamp at time zone ${zone}`;
+/** The first instant of a moment and the first after it, in milliseconds: of a day, which is the whole of it, or of a date-time. */
+export interface Span {
+  from: number;
+  until: number;
 }
+
+/** What a moment of a date range is: one without an offset is in the workspace's time zone. */
+export function spanOf(moment: string, ctx: Context): Span {
+  const { timezone } = ctx.caller.account;
+  const from = nearestInstant(moment, timezone).getTime();
+  return { from, until: isDay(moment) ? beginOfDay(moment, timezone, 1).getTime() : from + 1 };
+}
+
+/** The day of a moment in the workspace's time zone, as text; beyond the years that are kept it is before or behind them all. */
+export function dayOf(moment: string, ctx: Context): string {
+  if (isDay(moment)) return moment;
+  const { timezone } = ctx.caller.account;
+  const day = today(timezone, nearestInstant(moment, timezone));
+  if (isDay(day)) return day;
+  return day.startsWith('+') ? 'infinity' : '-infinity';
+}
+
+/** The day that it is now in the workspace. */
+export const todayOf = (ctx: Context): string => today(ctx.caller.account.timezone, ctx.now());
+
+/** An instant as the database reads it; beyond the years that are kept it is before or behind them all. */
+function instantText(ms: number): string {
+  const instant = new Date(ms);
+  if (isInYears(instant)) return instant.toISOString();
+  return ms > 0 ? 'infinity' : '-infinity';
+}
+
+const instantSql = (ms: number): Sql => sql`${instantText(ms)}::timestamptz`;
 
 /** SQL of ours, never the caller's. */
 const asSql = (column: string | Sql): Sql => (typeof column === 'string' ? rawSql(column) : column);
 
-/** The day of a moment in the workspace's time zone. */
-export const dayOf = (moment: string, ctx: Context): Sql =>
-  isDay(moment)
-    ? sql`${moment}::date`
-    : sql`(${instant(moment, ctx.caller.account.timezone)} at time zone ${ctx.caller.account.timezone})::date`;
-
 /** At or after a moment; a day begins at midnight of the workspace's time zone. `column` is ours, never the caller's. */
 export const since = (column: string | Sql, moment: string, ctx: Context): Sql =>
-  sql`${asSql(column)} >= ${instant(moment, ctx.caller.account.timezone)}`;
+  sql`${asSql(column)} >= ${instantSql(spanOf(moment, ctx).from)}`;
 
 /** At or before a moment; a day ends at the next midnight of the workspace's time zone. */
-export function until(column: string | Sql, moment: string, ctx: Context): Sql {
-  const zone = ctx.caller.account.timezone;
-  return isDay(moment)
-    ? sql`${asSql(column)} < (${moment}::date + 1)::timestamp at time zone ${zone}`
-    : sql`${asSql(column)} <= ${instant(moment, zone)}`;
-}
-
-/** The moments of a list in their three forms, each as rows `m(v)`: days, instants, and times of the workspace's clocks. */
-function rowsOf(moments: readonly string[]) {
-  const hasZone = (moment: string) => hasOffset.test(moment);
-  const [days, times] = [moments.filter(isDay), moments.filter((moment) => !isDay(moment))];
-  const rows = (of: string[], type: string) => (of.length > 0 ? sql`unnest(${of}::text[]::${rawSql(type)}[]) m(v)` : undefined);
-  return {
-    days: rows(days, 'date'),
-    instants: rows(times.filter(hasZone), 'timestamptz'),
-    locals: rows(
-      times.filter((moment) => !hasZone(moment)),
-      'timestamp',
-    ),
-  };
-}
-
-const all = (selects: (Sql | undefined)[]): Sql =>
-  joinSql(
-    selects.filter((select) => select !== undefined),
-    ' union all ',
-  );
+export const until = (column: string | Sql, moment: string, ctx: Context): Sql =>
+  sql`${asSql(column)} < ${instantSql(spanOf(moment, ctx).until)}`;
 
 /** Whether an instant is one of these moments; a day is the whole of it. */
 export function isWithinOneOf(its: Sql, moments: readonly string[], ctx: Context): Sql {
-  const zone = ctx.caller.account.timezone;
-  const { days, instants, locals } = rowsOf(moments);
-  const midnight = (day: Sql) => sql`(${day})::timestamp at time zone ${zone}`;
-  const ranges = all([
-    days && sql`select tstzrange(${midnight(sql`m.v`)}, ${midnight(sql`m.v + 1`)}) from ${days}`,
-    instants && sql`select tstzrange(m.v, m.v, '[]') from ${instants}`,
-    locals && sql`select tstzrange(m.v at time zone ${zone}, m.v at time zone ${zone}, '[]') from ${locals}`,
-  ]);
-  return sql`${its} <@ (select range_agg(r.v) from (${ranges}) r(v))`;
+  const spans = moments.map((moment) => spanOf(moment, ctx));
+  const texts = (end: keyof Span) => sql`${spans.map((span) => instantText(span[end]))}::text[]::timestamptz[]`;
+  return sql`${its} <@ (select range_agg(tstzrange(r.b, r.e)) from unnest(${texts('from')}, ${texts('until')}) r(b, e))`;
 }
 
 /** Whether a day is that of one of these moments. */
-export function isOneOfDays(its: Sql, moments: readonly string[], ctx: Context): Sql {
-  const zone = ctx.caller.account.timezone;
-  const { days, instants, locals } = rowsOf(moments);
-  const found = all([
-    days && sql`select m.v from ${days}`,
-    instants && sql`select (m.v at time zone ${zone})::date from ${instants}`,
-    locals && sql`select ((m.v at time zone ${zone}) at time zone ${zone})::date from ${locals}`,
-  ]);
-  return sql`${its} in (${found})`;
-}
+export const isOneOfDays = (its: Sql, moments: readonly string[], ctx: Context): Sql =>
+  sql`${its} in (select m.v from unnest(${moments.map((moment) => dayOf(moment, ctx))}::text[]::date[]) m(v))`;
 
 /** The midnight that begins the day of the workspace which is `days` after today. */
-export function midnight(ctx: Context, days: number): Sql {
-  const { timezone } = ctx.caller.account;
-  return sql`((${ctx.now()}::timestamptz at time zone ${timezone})::date + ${days}::int)::timestamp at time zone ${timezone}`;
+export const midnight = (ctx: Context, days: number): Sql =>
+  instantSql(beginOfDay(todayOf(ctx), ctx.caller.account.timezone, days).getTime());
+
+/** The midnight that begins this week of the workspace, that of its Monday. */
+export function beginOfWeek(ctx: Context): Sql {
+  const sinceMonday = (new Date(`${todayOf(ctx)}T00:00:00Z`).getUTCDay() + 6) % 7;
+  return midnight(ctx, -sinceMonday);
 }
 
 /** On the day that it is now in the workspace's time zone. `column` is ours, never the caller's. */

@@ -130,7 +130,7 @@ const refused = ({ at }: ValueAt, code: FaultCode, message: string) => invalidFi
 function literal(value: unknown, kind: FilterKind, place: ValueAt): Sql {
   if (kind === 'json') return sql`${jsonText(value, place)}::jsonb`;
   const text = plain(value, kind, place);
-  if (kind === 'date') return dayOf(text, place.ctx);
+  if (kind === 'date') return sql`${dayOf(text, place.ctx)}::date`;
   return sql`${text}::${rawSql(kind === 'name' ? 'text' : kind)}`;
 }
 

@@ -1,6 +1,7 @@
 import type { AccountInfo, Context } from '../../kernel/context/context.js';
 import { integer } from '../../kernel/database/kinds.js';
 import { type Sql, sql } from '../../kernel/database/sql.js';
+import { beginOfWeek } from '../../kernel/tables/dateRanges.js';
 import { saidByKeys } from '../../kernel/tables/rowCondition.js';
 import type { SmartView, SmartViewInfo } from './contact.model.js';
 
@@ -22,12 +23,12 @@ export const hasDeal = ({ id }: Pick<AccountInfo, 'id'>, condition: Sql): Sql =>
   isAmong(sql`select d.contact_id as key from deals d where d.account_id = ${id}::uuid and d.deleted_at is null and ${condition}`);
 
 /** The ready-made views as conditions over the alias `t`. */
-const conditions: Record<View, (now: Date, account: AccountInfo) => Sql> = {
-  needs_follow_up: (now, { id }) => isAmong(sql`select w.contact_id as key from (${waiting(id, now)}) w`),
+const conditions: Record<View, (ctx: Context) => Sql> = {
+  needs_follow_up: (ctx) => isAmong(sql`select w.contact_id as key from (${waiting(ctx.caller.account.id, ctx.now())}) w`),
   hot_leads: () => sql`t.lead_score >= 70`,
-  new_this_week: (now, { timezone: zone }) =>
-    sql`t.created_at >= date_trunc('week', ${now}::timestamptz at time zone ${zone}) at time zone ${zone}`,
-  recently_won: (now, account) => hasDeal(account, sql`d.status = 'won' and d.closed_at >= ${now}::timestamptz - interval '30 days'`),
+  new_this_week: (ctx) => sql`t.created_at >= ${beginOfWeek(ctx)}`,
+  recently_won: (ctx) =>
+    hasDeal(ctx.caller.account, sql`d.status = 'won' and d.closed_at >= ${ctx.now()}::timestamptz - interval '30 days'`),
   untagged: () => sql`t.tag_ids = '{}'`,
   missing_email: () => sql`t.email_lower is null`,
   missing_phone: () => sql`t.phone is null`,
@@ -44,7 +45,7 @@ const words: Record<View, [name: string, description: string]> = {
 };
 
 /** A view as a condition over the alias `t`. */
-export const smartView = (view: View, ctx: Context): Sql => conditions[view](ctx.now(), ctx.caller.account);
+export const smartView = (view: View, ctx: Context): Sql => conditions[view](ctx);
 
 /** The contacts of the view needs_follow_up with these columns over the alias `t`, those first that have waited longest. */
 export function longestWaiting(ctx: Context, columns: Sql, most: number): Sql {

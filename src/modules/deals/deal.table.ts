@@ -3,7 +3,7 @@ import { invalidField } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { flag, instant, nullable, type RowOf } from '../../kernel/database/kinds.js';
 import { allOf, rawSql, type Sql, sql } from '../../kernel/database/sql.js';
-import { since, until } from '../../kernel/tables/dateRanges.js';
+import { since, todayOf, until } from '../../kernel/tables/dateRanges.js';
 import { fieldsWithin } from '../../kernel/tables/filterFields.js';
 import { filterSql } from '../../kernel/tables/filterSql.js';
 import { type Board, byBoard, byNumber, byText, byTime, modelRow, table } from '../../kernel/tables/index.js';
@@ -59,10 +59,10 @@ const daysBefore = (now: Date, days: number) => new Date(now.getTime() - days * 
 /** Open, and nothing to come, behind its day, or with a missed appointment. */
 function needsAction(ctx: Context): Sql {
   const now = ctx.now();
-  const { id, timezone } = ctx.caller.account;
+  const { id } = ctx.caller.account;
   // What the deal itself tells comes first. The account is named, so that no other's tasks are read where they are read beforehand.
   return soonDecided(sql`(t.status = 'open' and (
-    t.expected_close_date < (${now}::timestamptz at time zone ${timezone})::date
+    t.expected_close_date < ${todayOf(ctx)}::date
     or t.appointment_at < ${missedBefore(now)}::timestamptz
     or not exists (select 1 from tasks k where k.account_id = ${id}::uuid and k.deal_id = t.id and k.status <> 'done' and k.due_date >= ${now}::timestamptz)) is true)`);
 }

@@ -1,7 +1,7 @@
 import { check, conflict, found, invalidField } from '../../kernel/base/errors.js';
 import { exact, withPlainAmounts } from '../../kernel/base/money.js';
 import { defined } from '../../kernel/base/objects.js';
-import { dayAfter, today } from '../../kernel/base/timeZones.js';
+import { dayAfter } from '../../kernel/base/timeZones.js';
 import { type Context, validId } from '../../kernel/context/context.js';
 import { day, listOf, type RowOf, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
@@ -10,12 +10,13 @@ import { amountsShown, type Change, type Changes, changesBetween } from '../../k
 import { listRows } from '../../kernel/lists/list.js';
 import { selectsOfNodes } from '../../kernel/model/connection.js';
 import { changedReferences } from '../../kernel/operations/references.js';
+import { todayOf } from '../../kernel/tables/dateRanges.js';
 import { contactLoader } from '../contacts/contact.service.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import type { CreateInvoiceInput, InvoiceItem, InvoiceItemFields, InvoiceList, UpdateInvoiceInput } from './invoice.model.js';
 import { checkNumber, nextNumber } from './invoice.numbers.js';
 import { checkLinks, links } from './invoice.references.js';
-import { invoiceColumns, invoiceShape, invoiceTable, todayOf, wholeInvoice } from './invoice.table.js';
+import { invoiceColumns, invoiceShape, invoiceTable, wholeInvoice } from './invoice.table.js';
 import { totalsOf } from './invoice.totals.js';
 
 /** An invoice as it is kept, with its items and payments. */
@@ -67,12 +68,12 @@ const fresh = { status: 'draft' as const, amountPaid: '0.00', sentAt: null, paid
 
 /** Contract POST /invoices: a draft, its amounts computed; the number is the next one unless one is given. */
 export async function createInvoice(ctx: Context, { items, ...input }: CreateInvoiceInput): Promise<InvoiceRow> {
-  const { currency, defaultTaxRate, timezone } = ctx.caller.account;
+  const { currency, defaultTaxRate } = ctx.caller.account;
   checkItems(items);
   const taxRate = input.taxRate ?? defaultTaxRate;
   const { amounts, ...totals } = totalsOf(items, taxRate);
   await checkLinks(ctx, input, items);
-  const dueDate = input.dueDate ?? dayAfter(today(timezone, ctx.now()), daysToPay);
+  const dueDate = input.dueDate ?? dayAfter(todayOf(ctx), daysToPay);
   if (input.invoiceNumber) await checkNumber(ctx, input.invoiceNumber);
   checkTrial(ctx);
   const invoiceNumber = input.invoiceNumber ?? (await nextNumber(ctx));

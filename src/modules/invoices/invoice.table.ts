@@ -1,8 +1,7 @@
-import { today } from '../../kernel/base/timeZones.js';
 import type { Context } from '../../kernel/context/context.js';
 import { nullable, records, type Shape, uuid } from '../../kernel/database/kinds.js';
 import { emptySql, type Sql, sql } from '../../kernel/database/sql.js';
-import { since, until } from '../../kernel/tables/dateRanges.js';
+import { since, todayOf, until } from '../../kernel/tables/dateRanges.js';
 import { byNumber, byTime, table } from '../../kernel/tables/index.js';
 import { modelRow, selectList } from '../../kernel/tables/modelRow.js';
 import type { ParameterConditions } from '../../kernel/tables/parameterConditions.js';
@@ -21,9 +20,6 @@ import {
 
 /** Sent, due before the day `today`, and not covered, over the alias `t`. */
 export const isLate = (today: Sql): Sql => sql`(t.status = 'sent' and t.amount_paid < t.total and t.due_date < ${today})`;
-
-/** The day that it is now in the workspace. */
-export const todayOf = (ctx: Context): string => today(ctx.caller.account.timezone, ctx.now());
 
 const row = modelRow('Invoice', Invoice, { createdBy: nullable(uuid) });
 const { status: _status, ...stored } = row.shape;

@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Account, dataOf, type Loose, server, type TestServer } from '../support/index.js';
+
+let api: TestServer;
+beforeAll(async () => {
+  api = await server();
+});
+afterAll(() => api.close());
+
+/** A workspace whose clocks are those of a zone, at a moment. */
+async function workspaceIn(timezone: string, now: string): Promise<Account> {
+  api.clock.set(now);
+  const account = await api.seed.account();
+  dataOf(await account.owner.patch('/settings/workspace', { timezone }));
+  return account;
+}
+
+const total = async ({ owner }: Account, query: string): Promise<number> => dataOf(await owner.get(`/contacts?${query}`)).meta.total;
+const filters = (condition: object) => `filters=${encodeURIComponent(JSON.stringify(condition))}`;
+const titles = async ({ owner }: Account, query: string): Promise<string[]> =>
+  dataOf(await owner.get(`/tasks?${query}`))
+    .data.map(({ title }: Loose) => title)
+    .sort();
+
+/** How many records an aggregate tells of each day, week or month. */
+async function groupsOf({ owner }: Account, aggregate: string, field: string, by = 'day'): Promise<[string, number][]> {
+  const { data, errors } = await owner.gql(`{ ${aggregate}(groupBy: [{field: ${field}, by: ${by}}]) { key { ${field} } count } }`);
+  expect(errors).toBeUndefined();
+  return data[aggregate].map(({ key, count }: Loose) => [key[field], count]);
+}
+
+describe('a day whose midnight comes twice', () => {
+  it.each([
+    ['Atlantic/Azores', '2026-10-24', '2026-10-25', '2026-10-25T00:30:00Z', '2026-10-25T00:45:00Z'],
+    ['America/Havana', '2026-10-31', '2026-11-01', '2026-11-01T04:30:00Z', '2026-11-01T04:45:00Z'],
+  ])('begins with the first of them in %s', async (zone, before, today, now, later) => {
+    const account = await workspaceIn(zone, now);
+    await account.contact();
+    for (const [query, found] of [
+      [`created_from=${today}&created_to=${today}`, 1],
+      [`created_to=${before}`, 0],
+      [filters({ field: 'createdAt', op: 'in', value: [today, '2001-01-01'] }), 1],
+      [filters({ field: 'createdAt', op: 'in', value: [before, '2001-01-01'] }), 0],
+    ] as const) {
+      expect([query, await total(account, query)]).toEqual([query, found]);
+    }
+    expect(await groupsOf(account, 'contactAggregate', 'createdAt')).toEqual([[today, 1]]);
+    await account.task({ title: 'Soon', dueDate: later });
+    await account.task({ title: 'Before', dueDate: before });
+    expect([await titles(account, 'tab=today'), await titles(account, 'tab=upcoming')]).toEqual([['Soon'], []]);
+  });
+});
