@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { beginOfDay, endOfDay, isZone, zoneName } from '../../src/kernel/base/timeZones.js';
+import { beginOfDay, endOfDay, isZone, nearestInstant, zoneName } from '../../src/kernel/base/timeZones.js';
 
 describe('a time zone', () => {
   it('has the name of IANA, not an abbreviation that may be of another continent', () => {
@@ -82,5 +82,18 @@ describe('the beginning of a day', () => {
   ])('%s in %s is %s: %s', (day, zone, begin) => {
     expect(beginOfDay(day, zone).toISOString()).toBe(begin);
     expect(beginOfDay(day, zone, 1).getTime()).toBe(endOfDay(day, zone).getTime() + 1);
+  });
+});
+
+describe('a date-time without an offset', () => {
+  it.each([
+    ['America/New_York', '2026-03-08T02:30:00', '2026-03-08T07:30:00.000Z', 'skipped, so by the offset of before'],
+    ['America/New_York', '2026-11-01T01:30:00', '2026-11-01T06:30:00.000Z', 'shown twice, so the second'],
+    ['Europe/Berlin', '2026-03-29T02:30:00', '2026-03-29T01:30:00.000Z', 'skipped, so by the offset of before'],
+    ['Europe/Berlin', '2026-10-25T02:30:00', '2026-10-25T01:30:00.000Z', 'shown twice, so the second'],
+    ['Asia/Tokyo', '2026-03-08 02:30', '2026-03-07T17:30:00.000Z', 'as the clocks show it'],
+    ['America/New_York', '2026-03-08T03:30:00', '2026-03-08T07:30:00.000Z', 'as the clocks show it'],
+  ])('is in %s of %s the instant %s: %s', (zone, local, instant) => {
+    expect(nearestInstant(local, zone).toISOString()).toBe(instant);
   });
 });

@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Context } from '../../src/kernel/context/context.js';
+import { matcherOf } from '../../src/kernel/matching/matcher.js';
+import { actingForAccount } from '../../src/modules/auth/auth.acting.js';
+import { type Loose, server, type TestServer } from '../support/index.js';
+
+let api: TestServer;
+let ctx: Context;
+beforeAll(async () => {
+  api = await server();
+  ctx = (await actingForAccount(api.app, (await api.seed.account()).id))!;
+});
+afterAll(() => api.close());
+
+const evaluate = (type: string, given: unknown, happened: { data: Loose; changes?: Loose }) =>
+  matcherOf(ctx, type, given, 'trigger.conditions').evaluate(happened);
+
+const data = { status: 'won', value: 1200.5, customFields: { tier: 'gold' }, title: 'Machine' };
+
+describe('conditions', () => {
+  it('are fields with their values, a list of values or none', () => {
+    expect(evaluate('Deal', { status: 'won', value: 1200.5 }, { data }).holds).toBe(true);
+    expect(evaluate('Deal', { status: 'won', value: 1 }, { data }).holds).toBe(false);
+    expect(evaluate('Deal', { status: ['open', 'won'], 'customFields.tier': 'gold', source: null }, { data }).holds).toBe(true);
+    expect(evaluate('Deal', {}, { data }).holds).toBe(true);
+    expect(evaluate('Deal', null, { data })).toEqual({ holds: true, conditions: [] });
+  });
+
+  it('take an e-mail address for the same whatever its case, and amounts of any size', () => {
+    const contact = {
+      data: { email: 'Ada@Example.com', createdAt: '2026-01-01T00:00:00.000Z' },
+      changes: { email: { from: null, to: 'Ada@Example.com' } },
+    };
+    for (const email of ['ada@example.com', ['x@example.com', 'ADA@EXAMPLE.COM']]) {
+      expect(evaluate('Contact', { email, 'changes.email.to': email }, contact).holds).toBe(true);
+      expect(evaluate('Contact', { not: { field: 'email', op: Array.isArray(email) ? 'in' : 'eq', value: email } }, contact).holds).toBe(
+        false,
+      );
+    }
+    expect(evaluate('Message', { toEmail: 'ada@example.com' }, { data: { toEmail: 'ADA@example.com' } }).holds).toBe(true);
+    expect(evaluate('Deal', { field: 'value', op: 'gte', value: '1000000000000000.5' }, { data: { value: 5e15 } }).holds).toBe(true);
+  });
+
+  it('ask what a change was from and to', () => {
+    const changes = { status: { from: 'open', to: 'won' }, 'customFields.tier': { from: null, to: 'gold' } };
+    const asked = {
+      'changes.status.from': 'open',
+      'changes.status.to': 'won',
+      'changes.customFields.tier.to': 'gold',
+    };
+    expect(evaluate('Deal', asked, { data, changes }).holds).toBe(true);
+    expect(evaluate('Deal', { 'changes.status.to': 'won' }, { data }).holds).toBe(false);
+    const tags = { tags: { from: ['new'], to: ['new', 'VIP'] } };
+    expect(evaluate('Contact', { 'changes.tags.to': 'vip' }, { data, changes: tags }).holds).toBe(true);
+    expect(evaluate('Contact', { 'changes.tags.from': 'vip' }, { data, changes: tags }).holds).toBe(false);
+  });
+
+  it('tell what each of them saw', () => {
+    const given = { or: [{ field: 'value', op: 'gt', value: 5000 }, { not: { field: 'status', value: 'lost' } }] };
+    expect(evaluate('Deal', given, { data })).toEqual({
+      holds: true,
+      conditions: [
+        { at: 'trigger.conditions.or.0.value', field: 'value', operator: 'gt', value: 5000, seen: 1200.5, holds: false },
+        { at: 'trigger.conditions.or.1.not.value', field: 'status', operator: 'eq', value: 'lost', seen: 'won', holds: false },
+      ],
+    });
+  });
+
+  it.each([
+    [{ colour: 'red' }, 'trigger.conditions.colour'],
+    [{ status: { gte: 1 } }, 'trigger.conditions.status'],
+    [{ 'changes.colour.to': 'red' }, 'trigger.conditions.changes.colour.to'],
+    [{ and: [{ field: 'colour', value: 'red' }] }, 'trigger.conditions.and.0.field'],
+    [{ and: [{ field: 'value', op: 'contains', value: 'red' }] }, 'trigger.conditions.and.0.op'],
+    [{ field: 'value', op: 'gt', value: 'red' }, 'trigger.conditions.value'],
+    [{ field: 'status', op: 'in', value: 'won' }, 'trigger.conditions.value'],
+    [{ field: 'contact', op: 'is', value: {} }, 'trigger.conditions.field'],
+    [{ value: ['x'] }, 'trigger.conditions.value.0'],
+    [{ value: 90071992547409.94 }, 'trigger.conditions.value'],
+    [[], 'trigger.conditions'],
+    ['status', 'trigger.conditions'],
+  ])('refuse %j at %s', (given, field) => {
+    expect(() => evaluate('Deal', given, { data })).toThrow(expect.objectContaining({ status: 400, field }));
+  });
+});
+
+describe('comparisons of changes', () => {
+  it('hold of no change of what did not change, negated or not', () => {
+    const changes = { title: { from: 'A', to: 'B' }, source: { from: 'web', to: null } };
+    const held = (given: unknown) => evaluate('Deal', given, { data, changes }).holds;
+    const comparisons = [
+      { field: 'value', op: 'eq', value: null },
+      { field: 'value', op: 'neq', value: 100 },
+      { field: 'value', op: 'not_in', value: [100] },
+      { field: 'source', op: 'is_empty', value: true },
+      { field: 'customFields.tier', op: 'neq', value: 'gold' },
+    ];
+    const isOfChanged = (field: string) => field === 'source';
+    for (const { field, ...more } of comparisons)
+      for (const side of ['from', 'to']) {
+        const compared = { field: `changes.${field}.${side}`, ...more };
+        const isEmptied = isOfChanged(field) && side === 'to';
+        expect([compared, held(compared)]).toEqual([compared, isEmptied]);
+        expect([compared, held({ not: compared })]).toEqual([compared, isOfChanged(field) && !isEmptied]);
+      }
+    const unchanged = { field: 'changes.value.to', op: 'neq', value: 100 };
+    expect(held({ 'changes.value.to': null })).toBe(false);
+    expect(held({ or: [unchanged, { field: 'changes.title.to', value: 'B' }] })).toBe(true);
+    expect(held({ not: { and: [unchanged, { field: 'changes.title.to', value: 'C' }] } })).toBe(true);
+    expect(held({ not: { or: [unchanged, { field: 'changes.title.to', value: 'C' }] } })).toBe(false);
+    expect(evaluate('Deal', unchanged, { data, changes }).conditions).toMatchObject([{ seen: null, holds: false }]);
+    expect(evaluate('Deal', { not: { field: 'changes.value.from', value: 1 } }, { data }).holds).toBe(false);
+  });
+});
+
+describe('what conditions tell', () => {
+  it('is of a long value how it begins, while all of it is compared, and of a list a list', () => {
+    const [title, tags] = ['é'.repeat(501), Array.from({ length: 60 }, (_, n) => `Tag number ${n}`)];
+    const of = (type: 'Contact' | 'Deal', given: unknown, its: Loose) => evaluate(type, given, { data: its }).conditions;
+    const begins = `${'é'.repeat(500)}…`;
+    expect(of('Deal', { title }, { title })).toMatchObject([{ value: begins, seen: begins, holds: true }]);
+    expect(of('Deal', { title }, { title: title.slice(1) })).toMatchObject([{ seen: title.slice(1), holds: false }]);
+    const [{ value, seen, holds }] = of('Contact', { tags }, { tags: tags.map((name) => ({ name })) }) as [Loose];
+    expect([holds, seen.slice(0, 20), seen.at(-1), value]).toEqual([true, tags.slice(0, 20), '…', seen]);
+  });
+});
