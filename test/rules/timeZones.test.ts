@@ -50,3 +50,38 @@ describe('a day whose midnight comes twice', () => {
     expect([await titles(account, 'tab=today'), await titles(account, 'tab=upcoming')]).toEqual([['Soon'], []]);
   });
 });
+
+describe('a moment with an offset', () => {
+  it('of any hours is an instant, in date ranges, conditions and lists of them, and one beyond the years that are kept a bound', async () => {
+    const account = await workspaceIn('Pacific/Auckland', '2026-10-25T00:30:00Z');
+    await account.contact();
+    const pipeline = await account.pipeline();
+    await account.deal({ pipeline, expectedCloseDate: '2026-10-25' });
+    const createdAt = (op: string, value: unknown) => filters({ field: 'createdAt', op, value });
+    for (const [query, found] of [
+      ['created_from=2026-10-25T18:29:00%2B18:00&created_to=2026-10-25T18:40:00%2B18:00', 1],
+      ['created_from=2026-10-25T18:40:00%2B18:00', 0],
+      ['created_from=0001-01-01T00:00:00%2B23:59&created_to=9999-12-31T23:59:59.999-23:59', 1],
+      ['created_to=0001-01-01T00:00:00%2B23:59', 0],
+      [createdAt('gte', '2026-10-24T08:29:00-16:00'), 1],
+      [createdAt('lt', '2026-10-24T08:29:00-16:00'), 0],
+      [createdAt('in', ['2026-10-25', '2026-10-24T08:29:00-16:00']), 1],
+      [createdAt('in', ['9999-12-31T23:59:59-23:59', '0001-01-01T00:00:00+23:59']), 0],
+    ] as const) {
+      expect([query, await total(account, query)]).toEqual([query, found]);
+    }
+    const closing = async (op: string, value: unknown): Promise<number> =>
+      dataOf(await account.owner.get(`/deals?view=list&${filters({ field: 'expectedCloseDate', op, value })}`)).meta.total;
+    expect(await closing('eq', '2026-10-25T10:00:00+16:00')).toBe(1);
+    expect(await closing('lt', '9999-12-31T23:59:59-12:00')).toBe(1);
+    expect(await closing('in', ['9999-12-31T23:59:59-12:00', '2026-10-26'])).toBe(0);
+  });
+
+  it('that is kept in a list finds what it means', async () => {
+    const account = await workspaceIn('UTC', '2026-10-25T00:30:00Z');
+    await account.contact();
+    const condition = { field: 'createdAt', op: 'gte', value: '2026-10-25T18:29:00+18:00' };
+    const { id } = dataOf(await account.owner.post('/smart-lists', { name: 'Far ahead', entity: 'contact', filters: condition }));
+    expect(await total(account, `smart_list_id=${id}`)).toBe(1);
+  });
+});
