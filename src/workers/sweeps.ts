@@ -90,14 +90,17 @@ function portionsOf({ database }: App): Map<string, number> {
   return known;
 }
 
-async function sweepAccounts(app: App, { accounts, work }: AccountSweep, note: (error: unknown, accountId: string) => void): Promise<void> {
-  const { text, values } = new Template(accounts(slot('now', 'timestamptz'))).with({ now: app.clock.now().toISOString() });
+async function sweepAccounts(app: App, each: AccountSweep, note: (error: unknown, accountId: string) => void): Promise<void> {
+  const now = app.clock.now();
+  const { text, values } = new Template(each.accounts(slot('now', 'timestamptz'))).with({ now: now.toISOString() });
   const { rows } = await app.database.execute(text, values);
-  for (const { id } of rows as { id: string }[]) {
+  for (const row of rows as Record<string, string>[]) {
+    const id = row.id!;
     try {
+      if (each.isDue && !each.isDue(row, now)) continue;
       // A suspended account has no context: what is due there waits.
       const ctx = await actingForAccount(app, id);
-      while (ctx && app.ready && (await work(ctx)));
+      while (ctx && app.ready && (await each.work(ctx)));
     } catch (error) {
       note(error, id);
     }

@@ -128,6 +128,7 @@ describe('a change of the settings', () => {
     ['an empty name', { name: ' ' }, 'name'],
     ['a null name', { name: null }, 'name'],
     ['an offset as the time zone', { timezone: '+02:00' }, 'timezone'],
+    ['a time zone that was removed, which the runtime knows', { timezone: 'US/Pacific-New' }, 'timezone'],
     ['a time zone of nowhere', { timezone: 'Mars/Olympus' }, 'timezone'],
     ['a country of nobody', { defaultCountry: 'ZZ' }, 'defaultCountry'],
     ['a currency in words', { currency: 'Euro' }, 'currency'],
@@ -168,5 +169,6 @@ describe('updateWorkspaceSettings', () => {
       acme.owner.gql('mutation ($input: UpdateWorkspaceSettingsInput!) { updateWorkspaceSettings(input: $input) { currency } }', { input });
     expect((await update({ currency: 'GBP' })).data.updateWorkspaceSettings).toEqual({ currency: 'GBP' });
     expectGraphQLRefusal(await update({ timezone: 'Nowhere' }), 400, 'timezone');
+    expectGraphQLRefusal(await update({ timezone: 'US/Pacific-New' }), 400, 'timezone');
   });
 });

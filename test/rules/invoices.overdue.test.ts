@@ -74,3 +74,22 @@ describe('an invoice whose due date is past', () => {
     expect(swept[1]).toBe(swept[0]);
   });
 });
+
+describe('a workspace whose time zone the database does not know', () => {
+  it('keeps no other from being swept, and goes by its own clocks', async () => {
+    api.clock.set('2033-06-01T00:00:00Z');
+    const other = await api.seed.account();
+    const theirs = await other.invoice({ dueDate: '2033-06-01', items: [{ description: 'Hours', quantity: 1, unitPrice: 10 }] });
+    dataOf(await other.owner.post(`/invoices/${theirs.id}/send`));
+    await api.app.database.prisma.account.update({ where: { id: other.id }, data: { timezone: 'US/Pacific-New' } });
+    const ours = await sent({ dueDate: '2033-06-01' });
+    const kept = async (id: string) => (await api.app.database.prisma.invoice.findFirstOrThrow({ where: { id } })).status;
+    // In Los Angeles it is the day before by now.
+    api.clock.set('2033-06-02T06:59:00Z');
+    await sweep(api.app);
+    expect([await kept(ours), await kept(theirs.id)]).toEqual(['overdue', 'sent']);
+    api.clock.set('2033-06-02T07:01:00Z');
+    await sweep(api.app);
+    expect(await kept(theirs.id)).toBe('overdue');
+  });
+});

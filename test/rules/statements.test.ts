@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { contract } from '../../src/app.js';
-import { bigint, decimal, type Kind } from '../../src/kernel/database/kinds.js';
+import { bigint, day, decimal, type Kind } from '../../src/kernel/database/kinds.js';
 import { type Statement, statements } from '../../src/kernel/database/statement.js';
 import { stepOf } from '../../src/kernel/events/readers.js';
 import { registryOf } from '../../src/kernel/module/module.js';
@@ -38,6 +38,7 @@ const samples: Record<string, unknown> = { uuid: nobody, text: 'active', integer
 function sampleOf(kind: Kind<unknown>): unknown {
   const { sql, nullable, isJson } = kind;
   if (kind === bigint || kind === decimal) return '1';
+  if (kind === day) return '2026-01-01';
   if (nullable) return null;
   if (isJson) return '[]';
   if (sql.endsWith('[]')) return [];

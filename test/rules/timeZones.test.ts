@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Account, dataOf, type Loose, server, type TestServer } from '../support/index.js';
+import { type Account, dataOf, expectGraphQLRefusal, type Loose, server, type TestServer } from '../support/index.js';
 
 let api: TestServer;
 beforeAll(async () => {
@@ -83,5 +83,29 @@ describe('a moment with an offset', () => {
     const condition = { field: 'createdAt', op: 'gte', value: '2026-10-25T18:29:00+18:00' };
     const { id } = dataOf(await account.owner.post('/smart-lists', { name: 'Far ahead', entity: 'contact', filters: condition }));
     expect(await total(account, `smart_list_id=${id}`)).toBe(1);
+  });
+});
+
+describe('a workspace whose time zone the database does not know', () => {
+  it('has lists, tabs, views and its dashboard by it, and names what cannot be told', async () => {
+    const account = await workspaceIn('UTC', '2026-07-01T03:00:00Z');
+    await api.app.database.prisma.account.update({ where: { id: account.id }, data: { timezone: 'US/Pacific-New' } });
+    api.clock.set('2026-07-01T06:30:00Z');
+    await account.contact();
+    await account.task({ title: 'Tonight', dueDate: '2026-06-30' });
+    expect(await total(account, 'created_from=2026-06-30&created_to=2026-06-30')).toBe(1);
+    expect(await total(account, 'created_from=2026-07-01')).toBe(0);
+    expect(await total(account, 'smart_view=new_this_week')).toBe(1);
+    expect(await titles(account, 'tab=today')).toEqual(['Tonight']);
+    for (const path of ['/dashboard', '/deals?needsAction=true', '/invoices?status=overdue', '/settings/workspace'])
+      expect([path, (await account.owner.get(path)).status]).toEqual([path, 200]);
+    // What is as it was is no change.
+    expect((await account.owner.patch('/settings/workspace', { timezone: 'US/Pacific-New', currency: 'EUR' })).status).toBe(200);
+    const grouped = await account.owner.gql('{ contactAggregate(groupBy: [{field: createdAt}]) { count } }');
+    expectGraphQLRefusal(grouped, 400, 'groupBy');
+    expect(dataOf(await account.owner.patch('/settings/workspace', { timezone: 'America/Los_Angeles' })).timezone).toBe(
+      'America/Los_Angeles',
+    );
+    expect(await groupsOf(account, 'contactAggregate', 'createdAt')).toEqual([['2026-06-30', 1]]);
   });
 });

@@ -65,8 +65,10 @@ export type LocksBeforeOf<C> = (ctx: C, id: string) => Promise<void>;
 
 /** What is done, and told, in each account where something has come due. */
 export interface AccountSweepOf<C> {
-  /** A statement that answers the `id` of each such account at a moment. */
+  /** A statement that answers the `id` of each such account at a moment, and what else `isDue` asks for, all of it as text. */
   accounts(now: Sql): Sql;
+  /** Of an account that was answered, whether something has come due: for what the database does not know as we do, as the time of day. */
+  isDue?(account: Readonly<Record<string, string>>, now: Date): boolean;
   /** Does some of it as the account, and answers whether there may be more. */
   work(ctx: C): Promise<boolean>;
 }

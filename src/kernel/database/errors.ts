@@ -103,6 +103,9 @@ export const waitedTooLong = (error: unknown): boolean => sqlStateOf(error) === 
 /** Whether the database ended a statement that took longer than it may. */
 export const wasTimedOut = (error: unknown): boolean => sqlStateOf(error) === '57014';
 
+/** Whether the database was told a value that it does not know among those that there are, as the name of a time zone. */
+export const isUnknownZone = (error: unknown): boolean => sqlStateOf(error) === '22023';
+
 /** Whether the database itself refused the statement for what it says, so that nothing of it is there. */
 export const wasRefused = (error: unknown): boolean => /^(22|23|40|42|54|55|P0)/.test(sqlStateOf(error));
 

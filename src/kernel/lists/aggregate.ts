@@ -6,6 +6,7 @@ import { rulesOf } from '../model/fieldRules.js';
 import type { FilterField } from '../tables/filterField.js';
 import { filterFieldsOf } from '../tables/filterFields.js';
 import type { AnyTable } from '../tables/table.js';
+import { inKnownZone, localSql } from '../tables/zones.js';
 import { windowOf } from './window.js';
 
 /** The most groups that an aggregate answers. */
@@ -101,7 +102,11 @@ export async function aggregateOf(
     const total = sql`select json_build_array(json_build_object(${none}, 'count', ${counting}))::text`;
     return JSON.parse(await ctx.planned(total)) as Aggregate[];
   }
-  const text = await ctx.longRead(() => ctx.text(groupsSql(ctx, table, { where, keys, figures })));
+  const { timezone } = ctx.caller.account;
+  const text = await inKnownZone(
+    () => ctx.longRead(() => ctx.text(groupsSql(ctx, table, { where, keys, figures }))),
+    () => invalidField('groupBy', 'not_allowed', `asks for days of ${timezone}, a time zone that the database does not know`),
+  );
   const groups = JSON.parse(text) as Aggregate[];
   ctx.request.budget?.read(groups, text.length);
   if (groups.length > mostGroups)
@@ -142,7 +147,7 @@ function keySql(ctx: Context, table: AnyTable, { field: name, by }: GroupKey): S
   const field = filterFieldsOf(table)[name]!;
   const value = field.value(ctx);
   if (!isDate(field)) return value;
-  const local = field.kind === 'date' ? sql`(${value})::timestamp` : sql`(${value}) at time zone ${ctx.caller.account.timezone}`;
+  const local = field.kind === 'date' ? sql`(${value})::timestamp` : localSql(value, ctx.caller.account.timezone);
   return sql`date_trunc(${by ?? 'day'}, ${local})::date`;
 }
 

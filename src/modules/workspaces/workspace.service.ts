@@ -5,6 +5,7 @@ import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/changes.js';
 import { Decimal } from '../../kernel/model/scalars.js';
 import { inFinalTransaction } from '../../kernel/operations/detached.js';
+import { checkKnownZone } from '../../kernel/tables/zones.js';
 import { callersChanged } from '../auth/auth.identify.js';
 import { tellWorkspace } from '../auth/auth.service.js';
 import type { UpdateWorkspaceSettingsInput } from './workspace.model.js';
@@ -64,6 +65,8 @@ const write = statement({
 
 /** PATCH /settings/workspace. What is new holds at once for who changed it, and within a second for everybody. */
 export async function updateSettings(ctx: Context, input: UpdateWorkspaceSettingsInput): Promise<SettingsRow> {
+  // What is set already stays as it is, whatever the database knows of it.
+  if (input.timezone && input.timezone !== ctx.caller.account.timezone) await checkKnownZone(ctx, 'timezone', input.timezone);
   const saved = await inFinalTransaction(ctx, async (inside) => {
     const [before] = await inside.rows(lockWorkspace);
     const after = { ...before!, ...input };
