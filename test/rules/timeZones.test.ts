@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { isZone, localTime, zoneInSql } from '../../src/kernel/base/timeZones.js';
+import { sweep } from '../../src/workers/sweeps.js';
 import { type Account, dataOf, expectGraphQLRefusal, type Loose, server, type TestServer } from '../support/index.js';
 
 let api: TestServer;
@@ -108,4 +110,50 @@ describe('a workspace whose time zone the database does not know', () => {
     );
     expect(await groupsOf(account, 'contactAggregate', 'createdAt')).toEqual([['2026-06-30', 1]]);
   });
+});
+
+describe('a time zone whose name is an abbreviation as well', () => {
+  it.each([
+    ['CET', '2026-07-01T22:30:00Z'],
+    ['MET', '2026-07-01T22:30:00Z'],
+    ['EET', '2026-07-01T21:30:00Z'],
+    ['WET', '2026-07-01T23:30:00Z'],
+  ])('%s has summer time everywhere', async (zone, now) => {
+    const account = await workspaceIn(zone, now);
+    await account.contact();
+    await account.task({ title: 'Today', dueDate: '2026-07-02' });
+    expect(await titles(account, 'tab=today')).toEqual(['Today']);
+    expect(await total(account, 'created_from=2026-07-02')).toBe(1);
+    expect(await total(account, 'created_to=2026-07-01')).toBe(0);
+    expect(await groupsOf(account, 'contactAggregate', 'createdAt')).toEqual([['2026-07-02', 1]]);
+    expect(await groupsOf(account, 'taskAggregate', 'dueDate')).toEqual([['2026-07-02', 1]]);
+  });
+
+  it('makes an invoice overdue for readers and for the sweep at once', async () => {
+    const account = await workspaceIn('CET', '2026-07-01T20:00:00Z');
+    const { id } = await account.invoice({ dueDate: '2026-07-01' });
+    dataOf(await account.owner.post(`/invoices/${id}/send`));
+    api.clock.set('2026-07-01T22:30:00Z');
+    expect(dataOf(await account.owner.get(`/invoices/${id}`)).status).toBe('overdue');
+    await sweep(api.app);
+    expect((await api.app.database.prisma.invoice.findFirstOrThrow({ where: { id } })).status).toBe('overdue');
+  });
+});
+
+it('every zone of one word that a workspace may have is one in which the database has the clocks of this runtime', async () => {
+  // Of a year on which all lists of zones agree.
+  const moments = ['2020-01-15T12:00:00Z', '2020-07-15T12:00:00Z'];
+  const words = `CET CST6CDT Cuba EET EST EST5EDT Egypt Eire GB GB-Eire GMT GMT+0 GMT-0 GMT0 Greenwich HST Hongkong Iceland Iran Israel
+    Jamaica Japan Kwajalein Libya MET MST MST7MDT NZ NZ-CHAT Navajo PRC PST8PDT Poland Portugal ROC ROK Singapore Turkey UCT UTC Universal
+    W-SU WET Zulu`.split(/\s+/);
+  const names = words.filter(isZone);
+  expect(names).toEqual(words);
+  const { rows } = await api.app.database.execute(
+    `select z.name, m.at, to_char(m.at::timestamptz at time zone z.clocks, 'YYYY-MM-DD"T"HH24:MI') as shown
+     from unnest($1::text[], $2::text[]) z(name, clocks), unnest($3::text[]) m(at)`,
+    [names, names.map(zoneInSql), moments],
+  );
+  expect(rows).toHaveLength(names.length * moments.length);
+  for (const { name, at, shown } of rows as Record<'name' | 'at' | 'shown', string>[])
+    expect([name, at, shown]).toEqual([name, at, new Date(localTime(new Date(at), name)).toISOString().slice(0, 16)]);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { beginOfDay, endOfDay, isZone, nearestInstant, zoneName } from '../../src/kernel/base/timeZones.js';
+import { beginOfDay, endOfDay, isZone, localTime, nearestInstant, zoneInSql, zoneName } from '../../src/kernel/base/timeZones.js';
 
 describe('a time zone', () => {
   it('has the name of IANA, not an abbreviation that may be of another continent', () => {
@@ -95,5 +95,19 @@ describe('a date-time without an offset', () => {
     ['America/New_York', '2026-03-08T03:30:00', '2026-03-08T07:30:00.000Z', 'as the clocks show it'],
   ])('is in %s of %s the instant %s: %s', (zone, local, instant) => {
     expect(nearestInstant(local, zone).toISOString()).toBe(instant);
+  });
+});
+
+describe('the name of a zone in SQL', () => {
+  it.each(['CET', 'met', 'EET', 'WET', 'EST', 'MST', 'HST'])('is for %s that of a zone with the same clocks', (zone) => {
+    const named = zoneInSql(zone);
+    expect(named).toMatch(/^[A-Z]\w+\/\w+$/);
+    for (const moment of ['2026-01-15T12:00:00Z', '2026-03-29T00:30:00Z', '2026-07-01T22:30:00Z', '2026-10-25T01:30:00Z'])
+      expect(localTime(new Date(moment), named)).toBe(localTime(new Date(moment), zone));
+  });
+
+  it('is any other as it is', () => {
+    const others = ['Europe/Berlin', 'UTC', 'GMT', 'EST5EDT', 'Etc/GMT-5'];
+    expect(others.map(zoneInSql)).toEqual(others);
   });
 });

@@ -100,6 +100,20 @@ const words = new Map(
     .map((name) => [name.toLowerCase(), name]),
 );
 
+/**
+ * The zones that IANA links these names to. PostgreSQL looks for abbreviations first, and takes them for clocks that are never changed:
+ * all others of our words it knows as zones, or as UTC.
+ */
+const behindAbbreviations = new Map(
+  Object.entries({
+    ...{ cet: 'Europe/Brussels', met: 'Europe/Brussels', eet: 'Europe/Athens', wet: 'Europe/Lisbon' },
+    ...{ est: 'America/Panama', mst: 'America/Phoenix', hst: 'Pacific/Honolulu' },
+  }),
+);
+
+/** A name of the zone that PostgreSQL takes for the same clocks as this runtime does. */
+export const zoneInSql = (zone: string): string => behindAbbreviations.get(zone.toLowerCase()) ?? zone;
+
 /** More characters than the name of any zone has. */
 const longestZone = 64;
 

@@ -1,11 +1,12 @@
 import { type AppError, invalidField } from '../base/errors.js';
+import { zoneInSql } from '../base/timeZones.js';
 import type { Context } from '../context/context.js';
 import { isUnknownZone } from '../database/errors.js';
 import { flag } from '../database/kinds.js';
 import { type Sql, sql } from '../database/sql.js';
 
 /** What the clocks of a time zone show at an instant. */
-export const localSql = (instant: Sql, zone: string): Sql => sql`(${instant}) at time zone ${zone}::text`;
+export const localSql = (instant: Sql, zone: string): Sql => sql`(${instant}) at time zone ${zoneInSql(zone)}::text`;
 
 /** What `work` answers; where it fails since the database does not know a time zone that this runtime knows, the refusal. */
 export async function inKnownZone<T>(work: () => Promise<T>, refusal: () => AppError): Promise<T> {
