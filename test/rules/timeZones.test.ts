@@ -25,7 +25,7 @@ const titles = async ({ owner }: Account, query: string): Promise<string[]> =>
     .sort();
 
 /** How many records an aggregate tells of each day, week or month. */
-async function groupsOf({ owner }: Account, aggregate: string, field: string, by = 'day'): Promise<[string, number][]> {
+async function groupsOf({ owner }: Account, aggregate: string, field: string, by = 'day'): Promise<[string | null, number][]> {
   const { data, errors } = await owner.gql(`{ ${aggregate}(groupBy: [{field: ${field}, by: ${by}}]) { key { ${field} } count } }`);
   expect(errors).toBeUndefined();
   return data[aggregate].map(({ key, count }: Loose) => [key[field], count]);
@@ -156,4 +156,20 @@ it('every zone of one word that a workspace may have is one in which the databas
   expect(rows).toHaveLength(names.length * moments.length);
   for (const { name, at, shown } of rows as Record<'name' | 'at' | 'shown', string>[])
     expect([name, at, shown]).toEqual([name, at, new Date(localTime(new Date(at), name)).toISOString().slice(0, 16)]);
+});
+
+describe('the first and the last day of the calendar', () => {
+  it.each([
+    ['Europe/Berlin', '9999-12-31T23:59:59Z', { day: '9999-12-31', week: '9999-12-27', month: '9999-12-01' }],
+    ['America/New_York', '0001-01-01T00:00:00Z', { day: '0001-01-01', week: '0001-01-01', month: '0001-01-01' }],
+  ])('are those of %s too, whatever its clocks show at %s', async (zone, dueDate, groups) => {
+    const account = await workspaceIn(zone, '2026-07-01T12:00:00Z');
+    await account.task({ dueDate });
+    await account.task();
+    for (const [by, key] of Object.entries(groups))
+      expect(await groupsOf(account, 'taskAggregate', 'dueDate', by)).toEqual([
+        [key, 1],
+        [null, 1],
+      ]);
+  });
 });

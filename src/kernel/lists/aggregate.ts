@@ -6,7 +6,7 @@ import { rulesOf } from '../model/fieldRules.js';
 import type { FilterField } from '../tables/filterField.js';
 import { filterFieldsOf } from '../tables/filterFields.js';
 import type { AnyTable } from '../tables/table.js';
-import { inKnownZone, localSql } from '../tables/zones.js';
+import { inKnownZone, keptLocalSql } from '../tables/zones.js';
 import { windowOf } from './window.js';
 
 /** The most groups that an aggregate answers. */
@@ -147,7 +147,7 @@ function keySql(ctx: Context, table: AnyTable, { field: name, by }: GroupKey): S
   const field = filterFieldsOf(table)[name]!;
   const value = field.value(ctx);
   if (!isDate(field)) return value;
-  const local = field.kind === 'date' ? sql`(${value})::timestamp` : localSql(value, ctx.caller.account.timezone);
+  const local = field.kind === 'date' ? sql`(${value})::timestamp` : keptLocalSql(value, ctx.caller.account.timezone);
   return sql`date_trunc(${by ?? 'day'}, ${local})::date`;
 }
 
