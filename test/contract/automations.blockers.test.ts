@@ -78,6 +78,11 @@ const cases: [string, () => Promise<string[]>, string[]][] = [
     () => blocked([node('a', 'wait', null, { config: { until: '9999-12-31T23:59:59-14:00' } })]),
     ['bad_wait a'],
   ],
+  ...['2026-02-30T09:00:00Z', '2026-04-31T09:00:00+02:00'].map((until): [string, () => Promise<string[]>, string[]] => [
+    `a wait until ${until}`,
+    () => blocked([node('a', 'wait', null, { config: { until } })]),
+    ['bad_wait a'],
+  ]),
   ['a wait in no zone', () => blocked([node('a', 'wait', null, { config: { until: '12:00', timezone: 'Nowhere' } })]), ['bad_wait a']],
   ...[{ days: 3 }, { duration: 3, unit: 'days' }, { until: '12:00' }].map((time): [string, () => Promise<string[]>, string[]] => [
     `a wait for an event and ${Object.keys(time)}`,
@@ -136,6 +141,10 @@ const cases: [string, () => Promise<string[]>, string[]][] = [
 describe('the blockers of a draft', () => {
   it.each(cases)('answers 422 with blockers to %s', async (_what, blockers, expected) => {
     expect(await blockers()).toEqual(expected);
+  });
+
+  it('takes a wait until any day of the calendar', async () => {
+    expect(await waiting('tag.created', { until: '2028-02-29T09:00:00+02:00' })).toEqual([]);
   });
 
   it('takes actions one after the other instead of a graph, and an ext automation without one', async () => {

@@ -17,7 +17,7 @@ import {
 } from './automation.graph.js';
 import { mostBranches, mostBranchesOfGraph, mostNodes, nodeTypes } from './automation.model.js';
 import { loopsOf, unreachableOf } from './automation.paths.js';
-import { namesEventAndTime, waitOf } from './automation.wait.js';
+import { isOfCalendar, namesEventAndTime, waitOf } from './automation.wait.js';
 import { actionOf } from './run.act.js';
 import { conditionsType } from './run.decide.js';
 import { mayEnd } from './run.ways.js';
@@ -201,6 +201,7 @@ function ofWait(ctx: Context, { id, config }: GraphNode, started: string | null)
   if (!wait) return [at(id, 'bad_wait', 'its config needs a span of at least a second, until, or an event')];
   if (namesEventAndTime(config))
     return [at(id, 'bad_wait', 'its config names an event and a time besides: for how long it waits at most is its timeout')];
+  if ('at' in wait && !isOfCalendar(config)) return [at(id, 'bad_wait', 'until is no date-time of the calendar')];
   if (!('event' in wait)) return [];
   const { event, patience } = wait;
   if (!isTrigger(ctx, event)) return [at(id, 'bad_wait', `${shortened(event, 100)} is no event that is waited for`)];

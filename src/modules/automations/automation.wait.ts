@@ -1,7 +1,7 @@
 import { dayMs, hourMs, minuteMs, secondMs } from '../../kernel/base/durations.js';
 import { withoutNulls } from '../../kernel/base/objects.js';
 import { atLocal, daysAfter, isZone, localTime } from '../../kernel/base/timeZones.js';
-import { isInYears } from '../../kernel/model/checks.js';
+import { isInYears, moment } from '../../kernel/model/checks.js';
 
 const units = { seconds: secondMs, minutes: minuteMs, hours: hourMs, days: dayMs, weeks: 7 * dayMs };
 type Unit = keyof typeof units;
@@ -72,6 +72,18 @@ export function waitOf(given: Record<string, unknown>): Wait | undefined {
   if (typeof config.event !== 'string') return undefined;
   const patience = config.timeout === undefined ? null : spanOf(Object(config.timeout) as Record<string, unknown>);
   return patience === undefined ? undefined : { event: config.event, conditions: config.conditions ?? null, patience };
+}
+
+/**
+ * Whether the instant of a wait is written as one of the calendar, as everywhere: JavaScript reads February 30 as a day in March. Versions
+ * that were published while it could be go on.
+ */
+export function isOfCalendar({ until }: Record<string, unknown>): boolean {
+  let isGood = true;
+  moment(until, 'until', () => {
+    isGood = false;
+  });
+  return isGood;
 }
 
 /** Whether a config names both an event and a time: which of them a wait is for is not said. */
