@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { dataOf, day, hour, server, type TestServer, toldIn } from '../support/index.js';
+import { dataOf, day, hour, minute, server, type TestServer, toldIn } from '../support/index.js';
 import { eventually } from '../support/live.js';
 import { aStep, Sequences } from '../support/sequences.js';
 
@@ -38,6 +38,34 @@ describe('a run of a workspace whose trial has ended', () => {
     // Its day is the 20th of the run, which is later by the four days that it was put off.
     const { nextEmailAt: third } = await sequences.run(id);
     expect(Math.round((third!.getTime() - first!.getTime()) / day)).toBe(4 + 20 - 13);
+  });
+});
+
+describe('a run that is put off over a change of clocks', () => {
+  it('keeps the local time of its enrollment for all that is left', async () => {
+    api.clock.set('2027-03-12T13:59:00Z');
+    const account = await api.seed.account({ plan: 'trial' });
+    const { account: accounts } = api.app.database.prisma;
+    const become = (data: object) => accounts.update({ where: { id: account.id }, data });
+    await become({ timezone: 'America/New_York', trialEndsAt: new Date('2027-03-13T05:00:00Z') });
+    api.clock.set('2027-03-12T14:00:00Z');
+    const sequences = new Sequences(account, await account.key());
+    const id = await sequences.begin([aStep(0), aStep(1), aStep(5)]);
+    await sequences.sent(id, 1);
+    const nextIsAt = async (moment: string) => {
+      const { nextEmailAt } = await sequences.run(id);
+      // Within the seconds that the test has taken.
+      expect(Math.abs(nextEmailAt!.getTime() - Date.parse(moment))).toBeLessThan(minute);
+      return nextEmailAt!;
+    };
+    api.clock.set(await nextIsAt('2027-03-13T14:00:00Z'));
+    await eventually(async () => (await sequences.run(id)).nextEmailAt!.getTime() > api.clock.now().getTime());
+    // The day that it is put off by has 23 hours.
+    const second = await nextIsAt('2027-03-14T13:00:00Z');
+    await become({ plan: 'standard', trialEndsAt: null });
+    api.clock.set(second);
+    await sequences.sent(id, 2);
+    await nextIsAt('2027-03-18T13:00:00Z');
   });
 });
 

@@ -1,4 +1,5 @@
-import { daysAfter } from '../../kernel/base/timeZones.js';
+import { dayMs } from '../../kernel/base/durations.js';
+import { atLocal, daysAfter, localTime } from '../../kernel/base/timeZones.js';
 import type { Context } from '../../kernel/context/context.js';
 import type { DueRow } from '../../kernel/context/registry.js';
 import { flag, integer, listOf, nullable, type RowOf, record, text, uuid } from '../../kernel/database/kinds.js';
@@ -98,8 +99,12 @@ export const doStep = (ctx: Context, { id, attempt }: DueRow): Promise<void> =>
 
 /** Makes an enrollment, and what is left of it, later by as much as brings its next step to this time tomorrow. */
 async function putOff(ctx: Context, before: Due): Promise<void> {
-  const nextEmailAt = daysAfter(ctx.now(), 1, ctx.caller.account.timezone);
-  const countsFrom = new Date(before.countsFrom.getTime() + nextEmailAt.getTime() - before.nextEmailAt!.getTime());
+  const { timezone } = ctx.caller.account;
+  const now = ctx.now();
+  const nextEmailAt = daysAfter(now, 1, timezone);
+  // By the clocks on the wall: a day of 23 hours would leave all that follows an hour early.
+  const later = localTime(now, timezone) + dayMs - localTime(before.nextEmailAt!, timezone);
+  const countsFrom = atLocal(localTime(before.countsFrom, timezone) + later, timezone);
   const after = ctx.update('Enrollment', before, {
     countsFrom,
     nextEmailAt,
