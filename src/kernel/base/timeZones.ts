@@ -68,16 +68,15 @@ export function daysAfter(instant: Date, days: number, zone: string): Date {
 
 /**
  * A day (its beginning) or a date-time as an instant; one without an offset is told by the clocks of the time zone. It always comes to
- * one: where the clocks skip the local time it is told by the offset of before (in zones behind UTC by that of after), where they show
- * it twice it is the second (behind UTC the first).
+ * one: where the clocks skip the local time it is told by the offset of before, where they show it twice it is the second.
  */
 export function nearestInstant(moment: string, zone: string): Date {
   if (/^\d{4}-\d{2}-\d{2}$/.test(moment)) return beginOfDay(moment, zone);
   const text = moment.toUpperCase().replace(' ', 'T');
   if (/(Z|[+-]\d{2}:?\d{2})$/.test(text)) return new Date(text);
   const local = Date.parse(`${text}Z`);
-  // The offset at the first guess may be that of the other side of a change of clocks.
-  return new Date(local - offsetAt(zone, local - offsetAt(zone, local)));
+  const [before, after] = candidatesOf(local, zone);
+  return new Date(isShown(local, zone)(after) ? after : before);
 }
 
 /**
