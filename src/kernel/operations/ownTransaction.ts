@@ -33,11 +33,14 @@ export async function withRetries<T>(
 const patienceMs = 8000;
 const pauseMs = 50;
 
+/** Does again what waited for a lock in vain. `isFirst`: whether it is done for the first time. */
+export type Patiently = <T>(work: (isFirst: boolean) => Promise<T>) => Promise<T>;
+
 /**
  * Does again what waited for a lock in vain, for about ten seconds from now on: for what a vendor tells once, which nobody would bring
- * again because a large merge held its contact. `isFirst`: whether it is done for the first time.
+ * again because a large merge held its contact. All that one request waits for goes by one of these.
  */
-export function patience(): <T>(work: (isFirst: boolean) => Promise<T>) => Promise<T> {
+export function patience(): Patiently {
   const end = performance.now() + patienceMs;
   return async (work) => {
     for (let isFirst = true; ; isFirst = false) {

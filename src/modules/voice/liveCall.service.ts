@@ -5,7 +5,7 @@ import { statement } from '../../kernel/database/statement.js';
 import { type Changes, changesBetween } from '../../kernel/events/changes.js';
 import { findRow, getRow, listRows } from '../../kernel/lists/list.js';
 import { toE164 } from '../../kernel/model/checks.js';
-import { patience, whenTold } from '../../kernel/operations/ownTransaction.js';
+import { whenTold } from '../../kernel/operations/ownTransaction.js';
 import { logCall, settleCall } from '../calls/call.service.js';
 import { followsContact } from '../contacts/contact.followMerge.js';
 import { contactMatching } from '../contacts/contact.match.js';
@@ -46,17 +46,14 @@ export interface NewLiveCall {
  * where another call took the turn, its end was reported, or its contact went meanwhile.
  */
 export async function beginCall(ctx: Context, id: string, given: NewLiveCall, takes?: TakenTurn): Promise<void> {
-  const begin = async (inside: Context) => {
+  await ctx.transaction(async (inside) => {
     // Named after the call: two that begin at one moment may be written together.
     const account = ctx.caller.account.id;
     if (takes) inside.requireRow(`turn of ${id}`, takingTurn(account, takes));
     inside.requireRow(`beginning of ${id}`, sql`select 1 where not call_is_over(${account}::uuid, ${given.providerId}::text)`);
     if (given.contactId) requireContact(inside, given.contactId);
     await keepLiveCall(inside, { ...given, id });
-  };
-  // The caller waits, and nobody would answer a call of which the beginning was refused.
-  const patiently = patience();
-  await patiently(() => ctx.transaction(begin));
+  });
 }
 
 async function keepLiveCall(inside: Context, given: NewLiveCall & Progress & { id?: string }): Promise<void> {

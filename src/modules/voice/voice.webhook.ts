@@ -3,6 +3,7 @@ import { isRetryable, isTaken } from '../../kernel/database/errors.js';
 import { isUuid } from '../../kernel/model/checks.js';
 import type { CallbackRequest } from '../../kernel/module/module.js';
 import type { RawReply } from '../../kernel/module/routes.js';
+import { type Patiently, patience } from '../../kernel/operations/ownTransaction.js';
 import type { Verb } from '../../vendors/sms/voice.js';
 import { actingForAccount } from '../auth/auth.acting.js';
 import { type AgentNode, type GroupNode, personOf } from '../callFlows/callFlow.graph.js';
@@ -36,11 +37,18 @@ async function reply({ app }: Context, verbs: readonly Verb[]): Promise<RawReply
   return { type: 'text/xml; charset=utf-8', body: await app.vendors.sms.document(verbs) };
 }
 
+/** What a request asks about a call. What is held of that is waited for while the caller waits: nobody would go on with a call after a refusal. */
+interface Asked {
+  acting: Context;
+  state: CallState;
+  patiently: Patiently;
+}
+
 /**
  * Who of a node takes calls now, in the order in which they are rung. The turn of a group is that which was read with the call, unless
  * others compete for it: then it is taken at once.
  */
-async function chosenIn(acting: Context, state: CallState, node: AgentNode | GroupNode, isContested: boolean): Promise<Choice> {
+async function chosenIn({ acting, state, patiently }: Asked, node: AgentNode | GroupNode, isContested: boolean): Promise<Choice> {
   const agents = agentsIn(acting, state);
   const rung = (ids: readonly string[]) =>
     ids.flatMap((userId): Ring[] => {
@@ -53,18 +61,20 @@ async function chosenIn(acting: Context, state: CallState, node: AgentNode | Gro
   const ordering = { clock: acting.app.clock, isRung: (userId: string) => isRung(agents.get(userId)) };
   const inOrder = (turn: number) => rung(ringOrder(node, turn, ordering));
   if (node.mode !== 'round_robin') return { rings: inOrder(0) };
-  if (isContested) return { rings: inOrder(await takeTurn(acting, state.flow!, node.id)) };
+  if (isContested) return { rings: inOrder(await patiently(() => takeTurn(acting, state.flow!, node.id))) };
   // A node may be called as something that every object has.
   const turn = state.turns && Object.hasOwn(state.turns, node.id) ? state.turns[node.id]! : 0;
   return { rings: inOrder(turn), takes: { flow: state.flow!, node: node.id, turn } };
 }
 
 /** Who is rung by a node of a call that goes on, kept with the call. */
-async function pinnedIn(acting: Context, state: CallState, key: string, node: AgentNode | GroupNode): Promise<Ring[]> {
-  const kept = await pinChoice(acting, state.call!, key, await chosenIn(acting, state, node, false));
+async function pinnedIn(asked: Asked, key: string, node: AgentNode | GroupNode): Promise<Ring[]> {
+  const { acting, state, patiently } = asked;
+  const pin = (choice: Choice) => patiently(() => pinChoice(acting, state.call!, key, choice));
+  const kept = await pin(await chosenIn(asked, node, false));
   if (kept) return kept;
-  const chosen = await chosenIn(acting, state, node, true);
-  return (await pinChoice(acting, state.call!, key, chosen)) ?? chosen.rings;
+  const chosen = await chosenIn(asked, node, true);
+  return (await pin(chosen)) ?? chosen.rings;
 }
 
 type Rings = CallInFlow['rings'];
@@ -106,34 +116,36 @@ function standardRouting(ctx: Context, { prior }: NewCallState): Verb[] {
  */
 export async function takeCall(ctx: Context, request: CallbackRequest): Promise<RawReply> {
   const ends = endsOf(await genuine(ctx, voicePath, request));
+  const patiently = patience();
   try {
-    return await reply(ctx, await begun(ctx, ends));
+    return await reply(ctx, await begun(ctx, ends, patiently));
   } catch (error) {
     // Asked twice at one moment: the other has begun it. Or another call took the turn of the group that it rings.
     if (!isTaken(error) && !isRetryable(error)) throw error;
-    return reply(ctx, await begun(ctx, ends, true));
+    return reply(ctx, await begun(ctx, ends, patiently, true));
   }
 }
 
-async function begun(ctx: Context, ends: Ends, isContested = false): Promise<readonly Verb[]> {
+async function begun(ctx: Context, ends: Ends, patiently: Patiently, isContested = false): Promise<readonly Verb[]> {
   const found = ends.sid ? await callTo(ctx, ends) : undefined;
   if (!found || found.value.isOver) return [hangup];
   const { acting, value: state } = found;
   if (!state.graph) return standardRouting(ctx, state);
+  const asked = { acting, state, patiently };
   const choices: Choices = { ...state.choices };
   const id = state.call ?? ctx.app.clock.id();
   let takes: TakenTurn | undefined;
   const choose = async (_key: string, node: AgentNode | GroupNode) => {
-    const chosen = await chosenIn(acting, state, node, isContested);
+    const chosen = await chosenIn(asked, node, isContested);
     takes = chosen.takes;
     return chosen.rings;
   };
-  const pinOrChoose = state.call ? (key: string, node: AgentNode | GroupNode) => pinnedIn(acting, state, key, node) : choose;
+  const pinOrChoose = state.call ? (key: string, node: AgentNode | GroupNode) => pinnedIn(asked, key, node) : choose;
   const executor = new CallFlowExecutor(callInFlow(acting, state, id, chosenOnce(choices, pinOrChoose)), { n: 0 });
   await executor.go(String(state.graph.entryId));
   const flow = { callFlowId: state.flow!, callFlowVersion: state.version! };
   const call = { ...flow, providerId: ends.sid, fromNumber: ends.from, toNumber: ends.to, contactId: state.contactId, choices };
-  if (!state.call) await beginCall(acting, id, call, takes);
+  if (!state.call) await patiently(() => beginCall(acting, id, call, takes));
   return executor.verbs;
 }
 
@@ -165,7 +177,8 @@ export async function takeTurnOf(ctx: Context, request: CallbackRequest): Promis
   if (wasTaken(turn, form)) await keepAnswer(ctx, account, found, turn, ends);
   if (!found?.value.graph || turn.do === 'recorded') return reply(ctx, [hangup]);
   const { acting, value: state } = found;
-  const rings = chosenOnce({ ...state.choices }, (key, node) => pinnedIn(acting, state, key, node));
+  const asked = { acting, state, patiently: patience() };
+  const rings = chosenOnce({ ...state.choices }, (key, node) => pinnedIn(asked, key, node));
   const executor = new CallFlowExecutor(callInFlow(acting, state, call, rings), turn);
   await executor.take(turn, form);
   return reply(ctx, executor.verbs);
