@@ -1,6 +1,6 @@
 import { dayMs, hourMs } from '../kernel/base/durations.js';
 import type { App, DueWork } from '../kernel/context/context.js';
-import { joinSql, rawSql, sql } from '../kernel/database/sql.js';
+import { joinSql, rawSql, type Sql, sql } from '../kernel/database/sql.js';
 import type { Sweep } from '../kernel/database/sweep.js';
 
 /** So many processes may have ended in the middle of the work on a row; with one more the row itself is what ends them. */
@@ -57,15 +57,26 @@ export async function forgetLapses({ database, log }: App, { table }: DueWork, {
     .catch((err: unknown) => log.warn({ err, id }, 'how often the work on a row was cut off could not be forgotten'));
 }
 
-/** Counts of rows that are due no more, or gone: what settled them, such as whoever took back what was to be sent, does not delete them. */
-export const lapsesOver = ({ registry }: App): Sweep => {
+/** Rows of a table that are kept beside due rows, where those are due no more, or gone. `old`: which of them may go, alias `l`. */
+function leftBehind({ registry }: App, table: string, { most, old }: { most: Sql; old: Sql }): Sql {
   const isDue = [...registry.due.values()].map(
-    ({ table }) => sql`when ${rawSql(`'${table}'`)} then exists (
-      select from ${rawSql(table)} t where t.account_id = l.account_id and t.id = l.id and t.due_at is not null)`,
+    (due) => sql`when ${rawSql(`'${due.table}'`)} then exists (
+      select from ${rawSql(due.table)} t where t.account_id = l.account_id and t.id = l.id and t.due_at is not null)`,
   );
-  return {
-    rows: ({ most }) => sql`delete from due_lapses d using (
-        select account_id, kind, id from due_lapses l where not case l.kind ${joinSql(isDue, ' ')} else false end limit ${most}
-      ) l where d.account_id = l.account_id and d.kind = l.kind and d.id = l.id returning 1`,
-  };
-};
+  const beside = rawSql(table);
+  return sql`delete from ${beside} d using (
+      select account_id, kind, id from ${beside} l where ${old} and not case l.kind ${joinSql(isDue, ' ')} else false end limit ${most}
+    ) l where d.account_id = l.account_id and d.kind = l.kind and d.id = l.id returning 1`;
+}
+
+/** Counts of rows that are due no more, or gone: what settled them, such as whoever took back what was to be sent, does not delete them. */
+export const lapsesOver = (app: App): Sweep => ({ rows: ({ most }) => leftBehind(app, 'due_lapses', { most, old: sql`true` }) });
+
+/**
+ * What was noted of such rows, after a month: it may be of a row that nobody works on by itself, such as a text message that its client
+ * sends once more under its key.
+ */
+export const outcomesOver = (app: App): Sweep => ({
+  rows: ({ before, most }) => leftBehind(app, 'due_outcomes', { most, old: sql`l.created_at < ${before}` }),
+  before: (now) => new Date(now.getTime() - 30 * dayMs),
+});

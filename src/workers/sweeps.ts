@@ -7,7 +7,7 @@ import { oldEvents } from '../kernel/events/feedStore.js';
 import { oldOutcomes } from '../kernel/operations/idempotency.claims.js';
 import { oldPublicOutcomes } from '../kernel/operations/idempotency.public.js';
 import { actingForAccount } from '../modules/auth/auth.acting.js';
-import { lapsesOver } from './dueLapses.js';
+import { lapsesOver, outcomesOver } from './dueLapses.js';
 import { reseal } from './reseal.js';
 
 /** Rows that one statement takes at most. */
@@ -26,6 +26,7 @@ const sweepsOf = (app: App): [string, Sweep | AccountSweep][] => [
     oldOutcomes,
     oldPublicOutcomes,
     lapsesOver: lapsesOver(app),
+    outcomesOver: outcomesOver(app),
   }),
   ...app.registry.sweeps,
 ];

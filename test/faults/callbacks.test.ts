@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { v4 } from 'uuid';
 import { anAgent, bye, entry, graph, loggedCall, pathOf, publishedOn, voiceNotice } from '../support/callFlows.js';
-import { waitingIn, whileLocked } from '../support/heldUp.js';
+import { untilWaitingAgain, whileLocked } from '../support/heldUp.js';
 import { type Account, dataOf, type Loose, onPostgres, type Reply, server, type TestServer } from '../support/index.js';
-import { eventually } from '../support/live.js';
 
 let api: TestServer;
 let acme: Account;
@@ -19,12 +18,7 @@ afterAll(() => api.close());
 const contactHeld = (id: string) => `select 1 from contacts where id = '${id}' for update`;
 
 /** What a vendor tells while a row is locked, for longer than a statement waits: until it waits for the second time. */
-async function toldWhileLocked(held: string, tell: () => Promise<Reply>): Promise<Reply> {
-  return whileLocked(api, held, tell, async (look) => {
-    const first = await eventually(async () => (await waitingIn(look))[0]);
-    await eventually(async () => (await waitingIn(look)).some(({ since }) => since.getTime() - first!.since.getTime() > 1000));
-  });
-}
+const toldWhileLocked = (held: string, tell: () => Promise<Reply>): Promise<Reply> => whileLocked(api, held, tell, untilWaitingAgain);
 
 onPostgres(describe)('what a vendor tells once, of a contact who is locked for longer than a statement waits', () => {
   const From = '+14155550177';

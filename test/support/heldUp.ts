@@ -96,3 +96,9 @@ export const waitingIn = async (look: Look): Promise<{ pid: number; since: Date;
 
 /** Until so many statements wait for a lock. */
 export const untilWaiting = (count: number) => (look: Look) => eventually(async () => (await waitingIn(look)).length >= count);
+
+/** Until what waits for a lock does so for the second time: it was ended once, and begun again. */
+export async function untilWaitingAgain(look: Look): Promise<void> {
+  const first = await eventually(async () => (await waitingIn(look))[0]);
+  await eventually(async () => (await waitingIn(look)).some(({ since }) => since.getTime() - first!.since.getTime() > 1000));
+}

@@ -62,14 +62,13 @@ export const inOwnTransaction = <T>(
 ): Promise<T> => withRetries((isOptimistic) => ctx.transaction(work, { ...kind, isOptimistic }));
 
 /** Begins a unit of work of its own, again and again while it waits for a lock in vain. */
-function begunPatiently<T>(begin: (isOptimistic: boolean) => Promise<T>): Promise<T> {
-  const patiently = patience();
+function begunPatiently<T>(begin: (isOptimistic: boolean) => Promise<T>, patiently = patience()): Promise<T> {
   return withRetries((isOptimistic) => patiently((isFirst) => begin(isOptimistic && isFirst)));
 }
 
 /** As `inOwnTransaction`, for what a vendor tells once: it waits for whoever holds what it needs, up to about ten seconds. */
-export const whenTold = <T>(ctx: Context, work: (inside: Context) => Promise<T>): Promise<T> =>
-  begunPatiently((isOptimistic) => ctx.transaction(work, { isOptimistic }));
+export const whenTold = <T>(ctx: Context, work: (inside: Context) => Promise<T>, patiently?: Patiently): Promise<T> =>
+  begunPatiently((isOptimistic) => ctx.transaction(work, { isOptimistic }), patiently);
 
 /**
  * Runs a unit of work of its own for what may be brought more than once: undefined where a unique index says that it is kept already. It

@@ -2,16 +2,18 @@ import type { Context } from '../../kernel/context/context.js';
 import { instant, listOf, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import { type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
+import { notedOutcome } from '../../kernel/operations/notedOutcomes.js';
 import { emitMessage } from './message.service.js';
 import { messageTable } from './message.table.js';
 
 /** A message that was cancelled, and the status that it had. */
 export const cancelledMessage = { ...messageTable.shape, wasStatus: text };
 
-/** Cancels what waits to be sent, of messages under the alias `m`. */
+/** Cancels what waits to be sent, of messages under the alias `m`; one of which it is noted that it went waits no more. */
 export const cancelSql = ({ account, which, error, now }: { account: Sql; which: Sql; error: Sql; now: Sql }) => sql`
   with waiting as (
     select m.id, m.status from messages m where m.account_id = ${account} and m.status in ('scheduled', 'queued') and ${which}
+      and ${notedOutcome('messages', 'm')} is null
     order by m.id for update)
   update messages t set status = 'cancelled', due_at = null, error = ${error}, updated_at = ${now}
   from waiting w where t.account_id = ${account} and t.id = w.id returning ${messageTable.columns}, w.status as "wasStatus"`;

@@ -1,11 +1,12 @@
 import { dayMs, hourMs, minuteMs, secondMs } from '../../kernel/base/durations.js';
 import { check, conflict } from '../../kernel/base/errors.js';
 import { type Context, forChangeAsRead } from '../../kernel/context/context.js';
-import { flag, integer, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
+import { flag, integer, json, nullable, type RowOf, record, text, uuid } from '../../kernel/database/kinds.js';
 import { emptySql, type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/changes.js';
-import { inOwnTransaction } from '../../kernel/operations/ownTransaction.js';
+import { forgetOutcome, notedOutcome, noteOutcome } from '../../kernel/operations/notedOutcomes.js';
+import { patience, whenTold } from '../../kernel/operations/ownTransaction.js';
 import { isMailRefused, textRefusals } from '../contacts/contact.optOut.js';
 import { emitMessage, type MessageRow, messageRows, touchLastContacted } from './message.service.js';
 import { messageRow } from './message.table.js';
@@ -26,7 +27,8 @@ export const pauseAfter = (tries: number): number => pauses[Math.min(tries, 3)]!
  * A message that is to be sent, and what of its recipient decides whether it may go. It is read when it goes. `isPlanned`: the attempt
  * is one of the server's own plan, the first one or one that came due; else a client repeats its request in between. `isByItself`:
  * whether a sequence, a workflow or an automation sends it, and no person. `ownsSender`: whether the number that a text comes from is
- * the workspace's; null where nobody has claimed it.
+ * the workspace's; null where nobody has claimed it. `noted`: what became of an attempt that could not be kept, and whether that was one
+ * of the plan; it is not sent again, but settled by that.
  */
 const sending = {
   ...messageRow.shape,
@@ -43,6 +45,7 @@ const sending = {
   isPlanned: flag,
   isByItself: flag,
   ownsSender: nullable(flag),
+  noted: nullable(record({ outcome: json<Outcome>(), isPlanned: flag })),
 };
 export type Sending = RowOf<typeof sending>;
 
@@ -54,7 +57,8 @@ const sendingOf = (from: Sql, version: Sql, isPlanned: Sql) => sql`
       ${isMailRefused} as "optedOutEmail", ${textRefusals(sql`t.to_number`)},
       (select n.account_id = t.account_id from phone_numbers n where n.number = t.from_number) as "ownsSender",
       exists (select 1 from enrollments e join sequences s on s.account_id = e.account_id and s.id = e.sequence_id
-        where e.account_id = t.account_id and e.id = t.enrollment_id and (not s.is_active or e.status = 'paused')) as "isPaused"
+        where e.account_id = t.account_id and e.id = t.enrollment_id and (not s.is_active or e.status = 'paused')) as "isPaused",
+      ${notedOutcome('messages', 't')} as noted
     from ${from} t join contacts c on c.account_id = t.account_id and c.id = t.contact_id`;
 
 const toSend = statement({
@@ -126,7 +130,9 @@ export async function takeMessage(ctx: Context, id: string): Promise<Sending | u
 /** What became of an attempt. */
 export type Outcome =
   | { kind: 'sent'; providerId: string; provider: string; fromNumber?: string; fromEmail?: string; toEmail?: string }
-  | { kind: 'failed' | 'cancelled'; error: string }
+  | { kind: 'cancelled'; error: string }
+  /** `refusal`: why the vendor refused it, which may say something of the number for good. */
+  | { kind: 'failed'; error: string; refusal?: string }
   /** By a plan of so many attempts, or at a moment, as often as it takes within two days. */
   | { kind: 'later'; error: string; at?: Date }
   /**
@@ -135,31 +141,64 @@ export type Outcome =
    */
   | { kind: 'unconfirmed'; at?: Date; refusal?: string };
 
-/** Keeps what became of an attempt, while it is ours: where the lease was lost, somebody else's outcome stands. */
-export async function settle(ctx: Context, message: Sending, outcome: Outcome): Promise<MessageRow | null> {
-  const { attempt, isPlanned } = message;
-  // Again where the database chose it in a deadlock: what a carrier has taken must not be forgotten, or it would be sent again.
-  return inOwnTransaction(ctx, async (inside) => {
-    const before = await forChangeAsRead(inside, messageRows, message);
-    const isOurs =
-      ['queued', 'scheduled', 'sending'].includes(before.status) || (outcome.kind === 'sent' && hasGoneAllTheSame(before, outcome));
-    if (before.attempt !== attempt || !isOurs) return null;
-    const after = { ...inside.update('Message', before, { ...settled(inside, before, { outcome, isPlanned }), leasedUntil: null }) };
-    const changes = changesBetween(before, after, ['status', 'error', 'sentAt', 'providerId', 'fromEmail', 'toEmail', 'fromNumber']);
-    if (outcome.kind === 'sent') touchLastContacted(inside, after);
-    if (Object.keys(changes).length > 0) await emitMessage(inside, 'updated', after, changes, outcome.kind === 'sent');
-    return after;
-  });
+interface Settling {
+  outcome: Outcome;
+  isPlanned: boolean;
+}
+
+/** What is to be kept of a message: what was noted of an earlier attempt, whose moments are texts in JSON, else what became of this one. */
+function settlingOf({ noted, isPlanned }: Sending, outcome: Outcome): Settling {
+  if (!noted) return { outcome, isPlanned };
+  const known = noted.outcome;
+  return { ...noted, outcome: 'at' in known && known.at ? { ...known, at: new Date(known.at) } : known };
+}
+
+const refusalIn = (outcome: Outcome) => ('refusal' in outcome ? outcome.refusal : undefined);
+
+/**
+ * Keeps what became of an attempt, while it is ours: where the lease was lost, somebody else's outcome stands. What a refusal says of the
+ * number is kept first (`learn`). Where it cannot be written, since somebody holds the message or its contact for longer than about ten
+ * seconds, it is noted beside the message, which is then settled by whoever takes it next: what a carrier has taken must not be forgotten,
+ * or it would be sent again.
+ */
+export async function settle(
+  ctx: Context,
+  message: Sending,
+  outcome: Outcome,
+  learn?: (inside: Context, refusal: string) => Promise<void>,
+): Promise<MessageRow | null> {
+  const settling = settlingOf(message, outcome);
+  const refusal = refusalIn(settling.outcome);
+  const patiently = patience();
+  try {
+    if (learn && refusal) await whenTold(ctx, (inside) => learn(inside, refusal), patiently);
+    return await whenTold(ctx, (inside) => keep(inside, message, settling), patiently);
+  } catch (error) {
+    // That nothing went is found out again.
+    if (!['sent', 'failed', 'unconfirmed'].includes(settling.outcome.kind)) throw error;
+    await noteOutcome(ctx, { table: 'messages', id: message.id }, settling).catch(() => Promise.reject(error));
+    ctx.app.log.warn({ err: error, message: message.id }, 'what became of a message is noted, and written later');
+    return null;
+  }
+}
+
+async function keep(inside: Context, message: Sending, settling: Settling): Promise<MessageRow | null> {
+  const { outcome } = settling;
+  const before = await forChangeAsRead(inside, messageRows, message);
+  const isOurs =
+    ['queued', 'scheduled', 'sending'].includes(before.status) || (outcome.kind === 'sent' && hasGoneAllTheSame(before, outcome));
+  if (before.attempt !== message.attempt || !isOurs) return null;
+  if (message.noted) await forgetOutcome(inside, { table: 'messages', id: message.id });
+  const after = { ...inside.update('Message', before, { ...settled(inside, before, settling), leasedUntil: null }) };
+  const changes = changesBetween(before, after, ['status', 'error', 'sentAt', 'providerId', 'fromEmail', 'toEmail', 'fromNumber']);
+  if (outcome.kind === 'sent') touchLastContacted(inside, after);
+  if (Object.keys(changes).length > 0) await emitMessage(inside, 'updated', after, changes, outcome.kind === 'sent');
+  return after;
 }
 
 /** What a message that was taken has gone in spite of: that it was taken back, or that another attempt at it is reported to have failed. */
 const hasGoneAllTheSame = ({ status, providerId }: MessageRow, sent: { providerId: string }): boolean =>
   status === 'cancelled' || (status === 'failed' && providerId !== null && providerId !== sent.providerId);
-
-interface Settling {
-  outcome: Outcome;
-  isPlanned: boolean;
-}
 
 function settled(ctx: Context, before: MessageRow, { outcome, isPlanned }: Settling) {
   const now = ctx.now();
@@ -182,12 +221,14 @@ function settled(ctx: Context, before: MessageRow, { outcome, isPlanned }: Settl
   return { status: 'queued' as const, error: outcome.error, tries, dueAt };
 }
 
-// By the database's clock, as leases go.
+// By the database's clock, as leases go. What is noted of it is yet to be written.
 const underWay = statement({
   name: 'messageUnderWay',
   takes: { id: uuid },
   row: { id: uuid },
-  text: ({ account, id }) => sql`select t.id from messages t where t.account_id = ${account} and t.id = ${id} and t.leased_until > now()`,
+  text: ({ account, id }) => sql`
+    select t.id from messages t where t.account_id = ${account} and t.id = ${id}
+      and (t.leased_until > now() or ${notedOutcome('messages', 't')} is not null)`,
 });
 
 /** POST /messages/{id}/cancel: a message that waits, or a draft, is taken back. 404, or 409 once it is on its way or settled. */

@@ -121,8 +121,9 @@ export async function keepEmail(ctx: Context, { isDue, ...given }: Kept): Promis
  * is paused, or whose sequence is inactive, waits for it. What became of it, or null where it waits or another outcome stands.
  */
 export async function deliverEmail(ctx: Context, message: Sending): Promise<MessageRow | null> {
-  if (message.isPaused && (await park(ctx, message))) return null;
-  const outcome = await attemptToSend(ctx, message);
+  const known = message.noted?.outcome;
+  if (!known && message.isPaused && (await park(ctx, message))) return null;
+  const outcome = known ?? (await attemptToSend(ctx, message));
   return outcome ? settle(ctx, message, outcome) : null;
 }
 

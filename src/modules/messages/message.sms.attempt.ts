@@ -1,5 +1,4 @@
 import type { Context } from '../../kernel/context/context.js';
-import { inOwnTransaction } from '../../kernel/operations/ownTransaction.js';
 import { type Sms, SmsRefused, SmsUnconfirmed } from '../../vendors/sms/sms.js';
 import { markLandline, optOutNumber } from '../contacts/contact.optOut.js';
 import { beginToSend, type Outcome, type Sending, settle } from './message.due.js';
@@ -28,7 +27,7 @@ export function smsRefusal({ phone, doNotContact, optedOutSms, landline }: Recip
  * taken back since it was read is left alone.
  */
 export async function deliverSms(ctx: Context, message: Sending): Promise<void> {
-  const begun = await beginToSend(ctx, message.id, message.attempt);
+  const begun = message.noted ? message : await beginToSend(ctx, message.id, message.attempt);
   if (begun) await sendAndSettle(ctx, begun, false);
   else if (message.status !== 'sending') return;
   else if (message.transport === 'vendor_line') await sendAndSettle(ctx, message, true);
@@ -44,14 +43,15 @@ export const attemptSms = (ctx: Context, taken: Sending): Promise<MessageRow | n
  */
 async function sendAndSettle(ctx: Context, message: Sending, mayBeSent: boolean): Promise<MessageRow | null> {
   const mayHaveGone = mayBeSent || message.error === 'unconfirmed';
-  const known = hindrance(ctx, message, mayHaveGone);
-  const outcome = known ?? (await attemptToSend(ctx, message, mayHaveGone));
-  const settled = await settle(ctx, message, outcome);
-  // What we refuse ourselves says nothing new of the number: it may be the contact who opted out, with another one.
-  if (known) return settled;
-  const refusal = outcome.kind === 'failed' ? outcome.error : outcome.kind === 'unconfirmed' ? outcome.refusal : undefined;
-  if (refusal) await inOwnTransaction(ctx, (inside) => markRecipient(inside, settled ?? message, refusal));
-  return settled;
+  const known = message.noted?.outcome ?? hindrance(ctx, message, mayHaveGone);
+  const outcome = known ?? (await answered(ctx, message, mayHaveGone));
+  return settle(ctx, message, outcome, (inside, refusal) => markRecipient(inside, message, refusal));
+}
+
+/** What the vendor answers. What we refuse ourselves says nothing new of the number: it may be the contact who opted out, with another one. */
+async function answered(ctx: Context, message: Sending, mayBeSent: boolean): Promise<Outcome> {
+  const outcome = await attemptToSend(ctx, message, mayBeSent);
+  return outcome.kind === 'failed' ? { ...outcome, refusal: outcome.error } : outcome;
 }
 
 /** Whether a text may still come from its number, which may have been given back meanwhile, and claimed by another workspace. */
