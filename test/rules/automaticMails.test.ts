@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { answer, answered, inboundMail, mailing } from '../support/inboundMail.js';
+import { Automations, aNode } from '../support/automations.js';
+import { answer, answered, bounce, inboundMail, mailing } from '../support/inboundMail.js';
 import { type Account, dataOf, type Loose, server, type TestServer } from '../support/index.js';
 import { eventually } from '../support/live.js';
 import { mailsTo } from '../support/mail.js';
@@ -52,5 +53,39 @@ describe('a workflow that mails whoever writes', () => {
     expect(await outcomes(3)).toEqual(['loop', 'success', 'success']);
     await eventually(async () => (await mailsTo(api, email)).length === 2);
     dataOf(await acme.owner.del(`/workflows/${workflow.id}`));
+  });
+});
+
+describe('a mail that comes back', () => {
+  const bounced = { event: 'message.updated', conditions: { error: 'bounced' } };
+  const mail = { subject: 'Is this you?', body: 'Please answer' };
+  const cameBack = async ({ messageId }: Loose) =>
+    expect(answered(await mailing(api, acme).brought(bounce(messageId, '5.1.1')))).toEqual({ taken: true });
+
+  it('is mailed after once by a workflow that does so, whose own mail comes back as well', async () => {
+    const contact = await acme.contact({ email: 'dead@example.com' });
+    const workflow = await activeWorkflow(acme, { trigger: bounced, actions: [{ type: 'send_email', config: mail }] });
+    const { mail: first } = await mailing(api, acme).sentTo(contact);
+    await cameBack(first);
+    const second = await eventually(async () => (await mailsTo(api, contact.email)).find(({ subject }) => subject === mail.subject));
+    await cameBack(second!);
+    const outcomes = (await endedRuns(acme, workflow, 2)).map(({ status, error }) => error ?? status).sort();
+    expect(outcomes).toEqual(['loop', 'success']);
+    expect(await mailsTo(api, contact.email)).toHaveLength(2);
+    dataOf(await acme.owner.del(`/workflows/${workflow.id}`));
+  });
+
+  it('ends the wait of the automation that sent it', async () => {
+    const contact = await acme.contact({ email: 'gone@example.com' });
+    const automations = new Automations(acme, await acme.key());
+    const id = await automations.make([
+      aNode('mail', 'action', { type: 'send_email', config: mail }, 'wait'),
+      aNode('wait', 'wait', bounced, 'end'),
+      aNode('end', 'end'),
+    ]);
+    const [run] = await automations.enroll(id, contact.id);
+    await automations.until(run!, 'waiting');
+    await cameBack(await firstMailTo(contact.email));
+    await automations.until(run!, 'success');
   });
 });

@@ -80,8 +80,11 @@ export const waitedFor = (account: Sql): Sql => sql`(
  * Whether an event came after a wait began, and was not caused by the run itself. A wait keeps the end of the feed as it began; where an
  * old one has not kept it, the time of the event tells.
  */
-const isAfter = (event: FeedEvent, { id, since, after, unplaced }: RowOf<typeof beginning> & { id: string }): boolean =>
-  event.causes.at(-1)?.runId !== id && (after === null ? event.createdAt >= since! : isBehind(event, { after, unplaced }));
+function isAfter(event: FeedEvent, { id, since, after, unplaced }: RowOf<typeof beginning> & { id: string }): boolean {
+  const cause = event.causes.at(-1);
+  if (cause?.runId === id && !cause.isReport) return false;
+  return after === null ? event.createdAt >= since! : isBehind(event, { after, unplaced });
+}
 
 /** Whether an event came before the time of a wait was out: which it is must not depend on who looks first. */
 const isInTime = ({ createdAt }: FeedEvent, { until }: Waiting): boolean => until === null || createdAt <= until;

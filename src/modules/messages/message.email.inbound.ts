@@ -166,10 +166,13 @@ const causesOf = statement({
   text: ({ account, id }) => sql`select m.causes from messages m where m.account_id = ${account} and m.id = ${id}`,
 });
 
-/** As of the runs behind a mail of ours: what a machine answers to it is their doing, and may not start them again without end. */
-async function asOfRunsBehind(ctx: Context, id: string): Promise<Context> {
+/**
+ * As of the runs behind a mail of ours: what a machine answers to it is their doing, and may not start them again without end. So it is
+ * with a report of what became of it, for which a run that sent it may wait all the same.
+ */
+async function asOfRunsBehind(ctx: Context, id: string, { isReport }: Pick<Cause, 'isReport'> = {}): Promise<Context> {
   const [sent] = await ctx.rows(causesOf, { id });
-  return (sent?.causes ?? []).reduce((within, cause) => within.within(cause, actor), ctx);
+  return (sent?.causes ?? []).reduce((within, cause) => within.within({ ...cause, ...(isReport && { isReport }) }, actor), ctx);
 }
 
 async function receive(ctx: Context, id: string, { mail, isKept, ...brought }: Brought): Promise<true> {
@@ -214,5 +217,6 @@ async function comeBack(ctx: Context, id: string, report: string): Promise<void>
   // Maybe before whoever sends it has kept that it went, or while it waits to be tried again: nothing is due any more.
   const over = { dueAt: null, leasedUntil: null };
   const bounced = ctx.update('Message', before, { status: 'failed', error: 'bounced', bouncedAt: ctx.now(), ...over });
-  await emitMessage(ctx, 'updated', bounced, changesBetween(before, bounced, ['status', 'error', 'bouncedAt']));
+  const asOfRuns = await asOfRunsBehind(ctx, id, { isReport: true });
+  await emitMessage(asOfRuns, 'updated', bounced, changesBetween(before, bounced, ['status', 'error', 'bouncedAt']));
 }
