@@ -1,7 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
-import { type Account, type Client, type KeyClient, type Loose, minute, onPostgres, server, type TestServer } from '../support/index.js';
+import { pathOf } from '../support/callFlows.js';
+import { whileLocked } from '../support/heldUp.js';
+import {
+  type Account,
+  type Client,
+  dataOf,
+  type KeyClient,
+  type Loose,
+  minute,
+  onPostgres,
+  server,
+  type TestServer,
+} from '../support/index.js';
 import { eventually } from '../support/live.js';
+import { mailsTo } from '../support/mail.js';
 import { whileReadOnly } from '../support/readOnly.js';
 
 let api: TestServer;
@@ -40,6 +53,50 @@ describe('a database that is read-only', () => {
     });
     await eventually(async () => (await key.post('/contacts', { lastName: 'Now' }, { 'idempotency-key': 'not-now-1' })).status !== 503);
     expect((await key.get('/contacts')).body.data.data).toHaveLength(1);
+  });
+});
+
+describe('a mail whose reader cannot be noted', () => {
+  /** The link and the pixel of a mail to a new contact, as paths. */
+  async function linksOf(email: string): Promise<string[]> {
+    const { id } = await acme.contact({ email });
+    const bodyHtml = '<a href="https://example.com/offer">Offer</a>';
+    dataOf(await acme.owner.post('/email/send-bulk', { contactIds: [id], subject: 'News', body: 'Hello', bodyHtml }));
+    const { html }: Loose = await eventually(async () => (await mailsTo(api, email))[0]);
+    return [/href="([^"]*\/e\/click\/[^"]*)"/, /src="([^"]*\/e\/open\/[^"]*)"/].map((form) => pathOf(api, form.exec(html)![1]!));
+  }
+  const noted = (code: string) => linesOf(code).filter(({ msg }) => msg === 'that a mail was read could not be noted');
+  const read = async (paths: string[]) => {
+    const replies = [];
+    for (const path of paths) replies.push(await api.anybody().raw({ path }));
+    return replies.map(({ status, headers }) => [status, headers.location]);
+  };
+  const right = [
+    [302, 'https://example.com/offer'],
+    [200, undefined],
+  ];
+
+  it('leads on while nothing is written', async () => {
+    const paths = await linksOf('reader@example.com');
+    await whileReadOnly(api, async () => {
+      // Connections of before may still end under a request.
+      const replies = await eventually(async () => {
+        const all = await read(paths);
+        return noted('25006').length > 0 && all.every(([status]) => status !== 503) && all;
+      });
+      expect(replies).toEqual(right);
+    });
+  });
+
+  onPostgres(it)('leads on while somebody holds the message', async () => {
+    const paths = await linksOf('held.reader@example.com');
+    const replies = await whileLocked(
+      api,
+      'select 1 from messages for update',
+      () => read(paths),
+      () => eventually(() => noted('55P03').length > 0),
+    );
+    expect(replies).toEqual(right);
   });
 });
 

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { secondMs } from '../base/durations.js';
 import { AppError } from '../base/errors.js';
 import { writeRarely } from '../base/rareLines.js';
-import { kindOfFault } from '../database/errors.js';
+import { fromDatabase, kindOfFault } from '../database/errors.js';
 import { inLog, type RequestInfo } from './app.js';
 
 /** An outage fails thousands of requests a second. */
@@ -21,6 +21,21 @@ export function warnThrottled({ log }: Logging, error: unknown, message: string,
   const cause = (error instanceof AppError && error.cause) || error;
   const code = kindOfFault(cause);
   writeRarely(log, { kind: `${message} ${code}`, pauseMs }, (leftOut) => log.warn({ err: cause, code, ...more, ...leftOut }, message));
+}
+
+/**
+ * Notes what nobody's answer depends on; false where the database cannot take it now, as it is read-only, its disk is full or somebody holds
+ * the row: the log says so (`warnThrottled`). Other faults are thrown.
+ */
+export async function tryToNote(app: Logging, note: () => Promise<unknown>, message: string): Promise<boolean> {
+  try {
+    await note();
+    return true;
+  } catch (error) {
+    if (fromDatabase(error)?.code !== 'unavailable') throw error;
+    warnThrottled(app, error, message);
+    return false;
+  }
 }
 
 /**

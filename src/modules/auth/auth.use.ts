@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { App } from '../../kernel/context/context.js';
-import { warnThrottled } from '../../kernel/context/unavailableLog.js';
-import { fromDatabase } from '../../kernel/database/errors.js';
+import { tryToNote } from '../../kernel/context/unavailableLog.js';
 
 /** Milliseconds in which a use that could not be noted is not tried again: where somebody holds its row, a try takes two seconds. */
 const restMs = 5000;
@@ -17,20 +16,13 @@ function restingOf(app: App) {
 }
 
 /**
- * Notes that the session or key of an id was used; false where that is not noted. Whoever calls is served in any case: where the
- * database cannot take it now (its disk is full, it is read-only, somebody holds the row), the log says so, and a look after some
- * seconds tries again. Other faults are thrown.
+ * Notes that the session or key of an id was used; false where that is not noted. Whoever calls is served in any case, and a look after
+ * some seconds tries again.
  */
 export async function tryToNoteUse(app: App, id: string, note: () => Promise<unknown>): Promise<boolean> {
   const resting = restingOf(app);
   if (resting.has(id)) return false;
-  try {
-    await note();
-    return true;
-  } catch (error) {
-    if (fromDatabase(error)?.code !== 'unavailable') throw error;
-    resting.set(id, true);
-    warnThrottled(app, error, 'the use of a session or key could not be noted');
-    return false;
-  }
+  const isNoted = await tryToNote(app, note, 'the use of a session or key could not be noted');
+  if (!isNoted) resting.set(id, true);
+  return isNoted;
 }

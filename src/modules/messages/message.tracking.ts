@@ -2,6 +2,7 @@ import { check, found, notFound } from '../../kernel/base/errors.js';
 import { escapeHtml, unescapeHtml } from '../../kernel/base/html.js';
 import type { Actor } from '../../kernel/base/principal.js';
 import type { Context } from '../../kernel/context/context.js';
+import { tryToNote } from '../../kernel/context/unavailableLog.js';
 import type { CallbackRequest } from '../../kernel/module/module.js';
 import { htmlPage } from '../../kernel/module/page.js';
 import type { RawReply } from '../../kernel/module/routes.js';
@@ -68,12 +69,16 @@ async function opened(ctx: Context, purpose: Purpose, { params, query }: Callbac
   return found(await messageAt(ctx, purpose, params.token ?? '', { actor, evenSuspended, target: query.to }), 'Link');
 }
 
+/** Keeps that a mail was read. The reader gets what they asked for also where that cannot be written now. */
+const noteRead = (acting: Context, id: string, marks: Parameters<typeof mark>[2]): Promise<boolean> =>
+  tryToNote(acting.app, () => inOwnTransaction(acting, (inside) => mark(inside, id, marks)), 'that a mail was read could not be noted');
+
 const pixel = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
 
 /** GET /e/open/{token}: the pixel of a mail. */
 export async function showPixel(ctx: Context, request: CallbackRequest): Promise<RawReply> {
   const { acting, id } = await opened(ctx, 'open', request);
-  await inOwnTransaction(acting, (inside) => mark(inside, id, ['openedAt']));
+  await noteRead(acting, id, ['openedAt']);
   return { type: 'image/gif', headers: { 'Cache-Control': 'no-store' }, body: pixel };
 }
 
@@ -82,7 +87,7 @@ export async function followLink(ctx: Context, request: CallbackRequest): Promis
   const { acting, id } = await opened(ctx, 'click', request);
   const to = request.query.to!;
   check(URL.canParse(to), () => notFound('Link'));
-  await inOwnTransaction(acting, (inside) => mark(inside, id, ['openedAt', 'clickedAt']));
+  await noteRead(acting, id, ['openedAt', 'clickedAt']);
   // As URLs are written: a header takes no other letters.
   return { status: 302, headers: { Location: new URL(to).href, 'Cache-Control': 'no-store' }, body: '' };
 }
