@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { aNode } from '../support/automations.js';
 import { removals, untilWaiting, waitingIn, whileHeldUp, whileLocked } from '../support/heldUp.js';
 import {
   type Account,
@@ -163,5 +164,26 @@ describe('a body of very many faults', () => {
     };
     // Of the processor, which others use as well.
     expect(await least(3, () => processorTime(refuse))).toBeLessThan(second);
+  });
+});
+
+onPostgres(describe)('an automation that is switched on while the workspace gets another time zone', () => {
+  const live = { table: 'automations', columns: 'active', rows: 'new.active' };
+
+  it.each(['is published', 'is active again'])('has its first moment by that: it %s', async (how) => {
+    const own = await api.seed.account();
+    const graph = { startNodeId: 'end', nodes: [aNode('end', 'end')] };
+    const { id } = dataOf(await own.owner.post('/automations', { name: 'Daily', graph, schedule: '0 9 * * *' }));
+    const publish = () => own.owner.post(`/automations/${id}/publish`);
+    const switchTo = (active: boolean) => own.owner.patch(`/automations/${id}`, { active });
+    if (how === 'is active again') {
+      dataOf(await publish());
+      dataOf(await switchTo(false));
+    }
+    const { replies } = await whileHeldUp(api, live, how === 'is published' ? publish : () => switchTo(true), () =>
+      own.owner.patch('/settings/workspace', { timezone: 'Asia/Tokyo' }),
+    );
+    expect(replies.map(({ status }) => status)).toEqual([200, 200]);
+    expect(dataOf(await own.owner.get(`/automations/${id}`)).nextRunAt).toMatch(/T00:00:00.000Z$/);
   });
 });

@@ -14,6 +14,7 @@ import { type Action, checkActions, holdTemplates, sendsEmail } from '../actions
 import { checkMayName } from '../actions/action.trigger.js';
 import { checkMayMail } from '../auth/auth.verification.js';
 import { checkTrial } from '../plans/plan.limits.js';
+import { holdTimezone } from '../workspaces/workspace.service.js';
 import { planOf } from './automation.blockers.js';
 import type { Blocker, Plan } from './automation.graph.js';
 import { automationForChange, changesOf, timezoneNow } from './automation.rows.js';
@@ -123,6 +124,7 @@ export async function checkToRun(ctx: Context, plan: Plan): Promise<void> {
 /** Contract POST /automations/{id}/publish: the draft becomes a version, by which new runs go; runs under way keep theirs. 403 for an event that is for others than the caller, 402 after a trial, 422 with blockers. */
 export async function publishAutomation(ctx: Context, id: string): Promise<AutomationRow> {
   ctx.lockRows();
+  await holdTimezone(ctx);
   const before = await automationForChange(ctx, id);
   const { plan, blockers } = await planOf(ctx, before);
   await checkMayRun(ctx, plan);

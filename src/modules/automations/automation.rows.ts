@@ -18,7 +18,8 @@ const timezone = statement({
 
 /**
  * The time zone of the workspace as it is now, IANA: whoever took up the work may have read the account before it was set to another
- * one. It is asked once the automation is held: who sets it holds those that have a schedule.
+ * one. It is asked once the automation is held: who sets it holds those that have a schedule. Of one that is not active yet, or has no
+ * next moment, the zone itself is held before (`holdTimezone`).
  */
 export const timezoneNow = async (ctx: Context): Promise<string> => (await ctx.rows(timezone))[0]!.timezone;
 

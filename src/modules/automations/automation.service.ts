@@ -7,6 +7,7 @@ import { loadRecord } from '../../kernel/lists/relationRows.js';
 import { deleted } from '../../kernel/model/removal.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { cancelDeliveries, signingSecretOf } from '../webhooks/webhook.queue.js';
+import { holdTimezone } from '../workspaces/workspace.service.js';
 import { checkDraft, checkSize } from './automation.graph.js';
 import type { AutomationList, CreateAutomationInput, UpdateAutomationInput } from './automation.model.js';
 import { checkToRun, liveOf, planOfVersion } from './automation.publish.js';
@@ -73,6 +74,7 @@ async function checkToStart(ctx: Context, { id, publishedVersion }: AutomationRo
 export async function updateAutomation(ctx: Context, id: string, input: UpdateAutomationInput): Promise<AutomationRow> {
   checkDraft(input);
   ctx.lockRows();
+  if (input.active) await holdTimezone(ctx);
   const before = await automationForChange(ctx, id);
   const { active = before.active, ...draft } = withTrigger(defined(input), before);
   checkSchedule(draft.schedule, draft.scheduleTimezone ?? before.scheduleTimezone, ctx.now());

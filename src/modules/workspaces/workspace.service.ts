@@ -63,11 +63,20 @@ const write = statement({
     where a.id = ${account} returning ${columns}`,
 });
 
+const clocks = 'clocks of the workspace';
+
+/**
+ * From here to the end the workspace keeps its time zone: for what takes a moment by it that who sets another one would not find. It is
+ * called before anything is held that the change of the zone may hold.
+ */
+export const holdTimezone = (ctx: Context): Promise<void> => ctx.shareName(clocks);
+
 /** PATCH /settings/workspace. What is new holds at once for who changed it, and within a second for everybody. */
 export async function updateSettings(ctx: Context, input: UpdateWorkspaceSettingsInput): Promise<SettingsRow> {
   // What is set already stays as it is, whatever the database knows of it.
   if (input.timezone && input.timezone !== ctx.caller.account.timezone) await checkKnownZone(ctx, 'timezone', input.timezone);
   const saved = await inFinalTransaction(ctx, async (inside) => {
+    if (input.timezone !== undefined) await inside.lockName(clocks);
     const [before] = await inside.rows(lockWorkspace);
     const after = { ...before!, ...input };
     // As the settings show it: an exact decimal is a number there.
