@@ -58,7 +58,7 @@ const ruleOf = (field: { extensions: object }) => (field.extensions as { rule?: 
 const said = (schema: Schema): Schema => Object.fromEntries(Object.entries(schema).filter(([, value]) => value !== undefined));
 
 // Limits bind what is written; what was kept before a limit changed, or came from a vendor, is still answered.
-const outputMembers = new Set(['format', 'pattern', 'enum', 'type']);
+const outputMembers = new Set(['format', 'pattern', 'enum', 'type', 'examples']);
 function onOutput(schema: Schema): Schema {
   const kept = Object.fromEntries(Object.entries(said(schema)).filter(([name]) => outputMembers.has(name)));
   return schema.items ? { ...kept, items: onOutput(schema.items as Schema) } : kept;

@@ -30,9 +30,7 @@ const known: Record<string, string> = {
 const knownObjects: Record<string, object> = { filters: { field: 'lastName', op: 'eq', value: 'Lovelace' } };
 
 const byFormat: Record<string, string> = {
-  email: 'ada@example.com',
   password: 'a long password',
-  uri: 'https://example.com/hook',
   date: '2030-01-15',
   'date-time': '2030-01-15T09:00:00.000Z',
 };
@@ -77,8 +75,9 @@ export class Examples {
     return Object.fromEntries(members.filter(([name]) => shown.has(name)).map(([name, member]) => [name, this.of(member, name)]));
   }
 
-  #text({ format, pattern, maxLength, minLength }: Schema, name: string): string {
+  #text({ format, pattern, maxLength, minLength, examples }: Schema, name: string): string {
     if (format === 'uuid' || /^ids?$|Ids?$/.test(name)) return this.#id(name);
+    if (Array.isArray(examples)) return String(examples[0]);
     if (typeof format === 'string' && byFormat[format]) return byFormat[format];
     if (pattern) return patterned.find((text) => new RegExp(String(pattern), 'u').test(text)) ?? '';
     if (known[name]) return known[name];
@@ -98,9 +97,9 @@ export class Examples {
 
 const kindOf = ({ type }: Schema): unknown => [type].flat()[0];
 
-/** Names of what stands for something else, or takes no words: moments, keys, numbers, reasons of something that has not happened. */
-const special = /(At|Id|Key|Number|Sid|Html|Event|Reason|Code|schedule|status|event|sort|provider|source)$/;
+/** Names of what stands for something else, or takes no words: moments, keys, numbers, addresses of pages, reasons of something that has not happened. */
+const special = /(At|Id|Key|Number|Sid|Html|Url|Event|Reason|Code|schedule|status|event|sort|provider|source|url)$/;
 
 /** Text that may be anything, and that an example is clearer with. */
 const isPlain = (name: string, { type, format, pattern, enum: words }: Schema): boolean =>
-  kindOf({ type }) === 'string' && !pattern && !words && !special.test(name) && (format === undefined || format === 'email');
+  kindOf({ type }) === 'string' && !pattern && !words && !special.test(name) && format === undefined;

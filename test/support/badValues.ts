@@ -51,7 +51,8 @@ const noText = [bad('a number', 5), bad('a truth value', true), bad('a list', ['
 
 function texts({ schema }: FieldRule): Bad[] {
   const max = schema.maxLength as number | undefined;
-  const form = schema.format ? [bad('another format', 'no such thing')] : [];
+  // What stands for an address or a URL has an example, and no format that says all that is taken.
+  const form = schema.format || schema.examples ? [bad('another format', 'no such thing')] : [];
   const pattern = schema.pattern ? [bad('another pattern', '#12345g')] : [];
   const long = max ? [bad(`${max + 1} characters`, '😀'.repeat(max + 1)), bad('ten thousand characters', 'x'.repeat(10_000))] : [];
   return [...noText, ...unstorable, ...long, ...pattern, ...(schema.format === 'password' ? [] : form)];

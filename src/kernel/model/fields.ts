@@ -3,36 +3,14 @@ import { Arg, Args, Extensions, Field, Float, ID, InputType, Int, ObjectType } f
 import * as values from './checks.js';
 import { clean, cleanObject } from './cleaning.js';
 import { schemaOf } from './enums.js';
-import { addRule, type FieldRule, rulesOf } from './fieldRules.js';
+import { type Class, declare, field, type Options } from './field.js';
+import { type FieldRule, rulesOf } from './fieldRules.js';
 import { isNode, Node } from './node.js';
 import { DateOrDateTime, DateTime, Day as DayScalar, Decimal, Json, JsonObject as JsonObjectScalar } from './scalars.js';
 import { declareScope } from './scopes.js';
 
 export { oneOf } from './enums.js';
-
-export type Class<T = object> = abstract new (...args: never[]) => T;
-type Options = { required?: boolean; optional?: boolean } & Pick<FieldRule, 'graphName'>;
-
-function declare(prototype: object, rule: FieldRule, side: 'output' | 'input', nullable: boolean) {
-  addRule(prototype.constructor, rule);
-  const type = side === 'input' ? (rule.input ?? rule.type) : rule.type;
-  const thunk = () => (rule.list ? [type()] : type()) as never;
-  const name = side === 'output' ? rule.graphName : undefined;
-  Field(thunk, { nullable, description: rule.description, name })(prototype, rule.name);
-  Extensions({ rule })(prototype, rule.name);
-}
-
-type Partially = Partial<FieldRule> & Pick<FieldRule, 'type' | 'check'>;
-
-/** The base of every field decorator: `make` says what it is, options whether null is one of its values. */
-export function field(description: string, options: Options, make: Partially): PropertyDecorator {
-  return (prototype, name) => {
-    const { required = false, optional = false, graphName } = options;
-    const asked = { required: required || optional, optional, graphName };
-    const rule: FieldRule = { name: String(name), description, list: false, schema: {}, ...asked, ...make };
-    declare(prototype, rule, 'output', !rule.required);
-  };
-}
+export { type Class, field } from './field.js';
 
 /** A line of text of at most `max` characters (code points). */
 export const Text = (max: number, description: string, options: Options = {}) =>
@@ -42,9 +20,16 @@ export const Text = (max: number, description: string, options: Options = {}) =>
 export const LongText = (kilobytes: number, description: string, { isFile, ...options }: Options & { isFile?: boolean } = {}) =>
   field(description, options, { type: () => String, isLong: true, check: (isFile ? values.fileText : values.longText)(kilobytes * 1024) });
 
+// The formats `email` and `uri` of JSON Schema are of ASCII alone, and `idn-email` and `iri` are unknown to most who read one: words say it.
+const anAddress = {
+  maxLength: 254,
+  examples: ['ada@example.com'],
+  description: 'one address alone, before and behind its @ letters of any script',
+};
+
 /** An e-mail address, kept as sent and compared whatever its case. */
 export const Email = (description: string, options: Options = {}) =>
-  field(description, options, { type: () => String, isCaseless: true, check: values.email, schema: { maxLength: 254, format: 'email' } });
+  field(description, options, { type: () => String, isCaseless: true, check: values.email, schema: anAddress });
 
 /** A text that is looked at by whom it concerns: nothing that it says is refused. */
 export const Anything = (description: string) => field(description, {}, { type: () => String, check: values.any });
@@ -70,9 +55,11 @@ export const Secret = (min: number, description: string) =>
     { type: () => String, check: values.secret(min), schema: { minLength: min, maxLength: 256, format: 'password' } },
   );
 
+const anUrl = { examples: ['https://example.com/hook'], description: 'http or https, as browsers take it: letters of any script' };
+
 /** An http(s) address. */
 export const Url = (max: number, description: string, options: Options = {}) =>
-  field(description, options, { type: () => String, check: values.url(max), schema: { maxLength: max, format: 'uri' } });
+  field(description, options, { type: () => String, check: values.url(max), schema: { maxLength: max, ...anUrl } });
 
 /** A colour, `#RRGGBB`. */
 export const Color = (description: string, options: Options = {}) =>

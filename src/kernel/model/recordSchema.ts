@@ -59,8 +59,9 @@ const ofType = (type: GraphQLObjectType, only?: string[]): JsonSchema =>
 function ofField(field: GraphQLField<unknown, unknown>, only?: string[]): JsonSchema {
   const { rule } = field.extensions as { rule?: FieldRule };
   const inner = isNonNullType(field.type) ? (field.type.ofType as GraphQLOutputType) : field.type;
-  const { format } = rule?.schema ?? {};
-  const schema = { ...present(inner, only), ...(format !== undefined && !rule?.list && { format }) };
+  const { format, examples } = rule?.schema ?? {};
+  const own = { ...(format !== undefined && { format }), ...(examples !== undefined && { examples }) };
+  const schema = { ...present(inner, only), ...(!rule?.list && own) };
   const said = isNonNullType(field.type) ? schema : nullableSchema(schema);
   return field.description ? { ...said, description: field.description } : said;
 }

@@ -4,8 +4,6 @@ const byFormat: Record<string, string> = {
   uuid: '0190a1b2-c3d4-7e5f-8a6b-9c0d1e2f3a4b',
   'date-time': '2026-03-01T09:30:00.000Z',
   date: '2026-03-01',
-  email: 'ada@example.com',
-  uri: 'https://example.com/',
 };
 
 /** Values that say what they are. */
@@ -28,7 +26,7 @@ const byName: Record<string, unknown> = {
 /** A value that is valid by a schema: the first of what it may be. `name` is the member that it is of. */
 export function sampleOf(schema: JsonSchema, name = ''): unknown {
   if ('const' in schema) return schema.const;
-  const [word] = (schema.enum as unknown[] | undefined) ?? [];
+  const [word] = ((schema.examples ?? schema.enum) as unknown[] | undefined) ?? [];
   if (word !== undefined) return word;
   const [type] = [schema.type].flat();
   if (type === 'object') return objectOf(schema);

@@ -1,0 +1,33 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Account, server, type TestServer } from '../support/index.js';
+import { bodyFaultsOf, document, expectPublished } from './published.js';
+
+let api: TestServer;
+let acme: Account;
+beforeAll(async () => {
+  api = await server();
+  acme = await api.seed.account();
+});
+afterAll(() => api.close());
+
+describe('the document of addresses and URLs', () => {
+  it.each([
+    ['POST /contacts', { email: 'ü@exämple.de' }],
+    ['POST /contacts', { email: '.a..b.@example.com' }],
+    ['POST /forms', { name: 'With letters', redirectUrl: 'https://example.com:8443/dänke?a=1' }],
+    ['POST /forms', { name: 'With brackets', redirectUrl: 'https://exämple.de/x?a[]=1&q={x}|y' }],
+  ])('allows what the server takes, and keeps to it in the answer: %s %j', async (address, body) => {
+    expect(bodyFaultsOf(address, body)).toBeUndefined();
+    const reply = await acme.owner.post(address.split(' ')[1]!, body);
+    expect([reply.status, reply.body.data]).toEqual([201, expect.objectContaining(body)]);
+    expectPublished(address, reply);
+  });
+
+  it('says with them what one looks like', () => {
+    const { CreateContactInput, Contact, CreateFormInput } = document.components.schemas as Record<string, { properties: object }>;
+    const address = { examples: ['ada@example.com'], description: expect.stringContaining('letters of any script') };
+    expect(CreateContactInput!.properties).toMatchObject({ email: address });
+    expect(Contact!.properties).toMatchObject({ email: { examples: ['ada@example.com'] } });
+    expect(CreateFormInput!.properties).toMatchObject({ redirectUrl: { examples: [expect.stringMatching(/^https:/)] } });
+  });
+});
