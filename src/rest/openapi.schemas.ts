@@ -64,6 +64,12 @@ function onOutput(schema: Schema): Schema {
   return schema.items ? { ...kept, items: onOutput(schema.items as Schema) } : kept;
 }
 
+/** A list in its other form. */
+const asText: Schema = { type: 'string', description: 'The same as one text, with commas between the items' };
+
+// Where the contract names null beside the forms of a list, it stands for the default.
+const isNeverNull = (rule: FieldRule | undefined) => rule?.required && !(rule.orOne && rule.nullIsAbsent);
+
 function described(schema: Schema, text: string | null | undefined, more: unknown = undefined): Schema {
   const description = [text, more].filter(Boolean).join('; ');
   return description ? { ...schema, description } : schema;
@@ -200,7 +206,8 @@ export class Schemas {
     const schema = merged(this.#given(inner), said(rule?.schema ?? {}));
     // What is never null may be left out where it has a default, and in changes; "" is null there too.
     if (rule?.required && schema.type === 'string' && !schema.enum && !schema.format && !schema.pattern) schema.minLength ??= 1;
-    return described(isRequired || rule?.required ? schema : nullableSchema(schema), field.description, rule?.schema.description);
+    const forms = rule?.orOne ? { anyOf: [schema, asText] } : schema;
+    return described(isRequired || isNeverNull(rule) ? forms : nullableSchema(forms), field.description, rule?.schema.description);
   }
 
   #given(type: GraphQLInputType): Schema {

@@ -31,3 +31,21 @@ describe('the document of addresses and URLs', () => {
     expect(CreateFormInput!.properties).toMatchObject({ redirectUrl: { examples: [expect.stringMatching(/^https:/)] } });
   });
 });
+
+describe('the document of a list that may be a text', () => {
+  it('allows the forms and null, and answers a list', async () => {
+    const { id: contactId } = await acme.contact({ email: 'reader@example.com' });
+    const mail = { contactId, channel: 'email', direction: 'outbound', subject: 'Hello', body: 'Hello' };
+    for (const [cc, kept] of [
+      ['a@example.com, b@example.com', ['a@example.com', 'b@example.com']],
+      [['a@example.com'], ['a@example.com']],
+      [null, []],
+    ]) {
+      expect(bodyFaultsOf('POST /messages', { ...mail, cc, bcc: cc })).toBeUndefined();
+      const reply = await acme.owner.post('/messages', { ...mail, cc, bcc: cc });
+      expect(reply.body.data).toMatchObject({ cc: kept, bcc: kept });
+      expectPublished('POST /messages', reply);
+    }
+    expect(bodyFaultsOf('POST /messages', { ...mail, cc: 5 })).toContain('cc');
+  });
+});

@@ -34,6 +34,7 @@ export const scalarSchemas: Record<string, JsonSchema> = {
 /** The schema of a value that a schema describes, or of null. */
 export function nullableSchema(schema: JsonSchema): JsonSchema {
   if (Object.keys(schema).length === 0) return schema;
+  if (Array.isArray(schema.anyOf)) return { ...schema, anyOf: [...schema.anyOf, { type: 'null' }] };
   if (schema.type === undefined) return { anyOf: [schema, { type: 'null' }] };
   const type = [...(Array.isArray(schema.type) ? schema.type : [schema.type]), 'null'];
   return { ...schema, type, ...(Array.isArray(schema.enum) && { enum: [...schema.enum, null] }) };
