@@ -68,7 +68,11 @@ function onOutput(schema: Schema): Schema {
 const asText: Schema = { type: 'string', description: 'The same as one text, with commas between the items' };
 
 // Where the contract names null beside the forms of a list, it stands for the default.
-const isNeverNull = (rule: FieldRule | undefined) => rule?.required && !(rule.orOne && rule.nullIsAbsent);
+const isNeverNull = (rule: FieldRule | undefined) => rule?.given === 'value' || (rule?.required && !(rule.orOne && rule.nullIsAbsent));
+
+/** Whether a member must be there. */
+const mustBeGiven = (field: GraphQLInputField) =>
+  (isNonNullType(field.type) && field.defaultValue === undefined) || ruleOf(field)?.given !== undefined;
 
 function described(schema: Schema, text: string | null | undefined, more: unknown = undefined): Schema {
   const description = [text, more].filter(Boolean).join('; ');
@@ -187,7 +191,7 @@ export class Schemas {
   input(type: GraphQLInputObjectType): Schema {
     if (!this.components[type.name]) {
       const fields = Object.values(type.getFields()).filter(ofRest);
-      const required = fields.filter((f) => isNonNullType(f.type) && f.defaultValue === undefined).map((f) => f.name);
+      const required = fields.filter(mustBeGiven).map((f) => f.name);
       this.components[type.name] = {}; // the place is taken before the fields are read: an input may contain itself
       this.components[type.name] = {
         ...described({ type: 'object' }, type.description),

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Account, server, type TestServer } from '../support/index.js';
-import { bodyFaultsOf, document, expectPublished } from './published.js';
+import { bodyFaultsOf, document, expectPublished, operationAt } from './published.js';
 
 let api: TestServer;
 let acme: Account;
@@ -47,5 +47,21 @@ describe('the document of a list that may be a text', () => {
       expectPublished('POST /messages', reply);
     }
     expect(bodyFaultsOf('POST /messages', { ...mail, cc: 5 })).toContain('cc');
+  });
+});
+
+describe('the document of what must be given', () => {
+  const line = 'PUT /settings/vendor-line/lines/{lineId}';
+  const publish = 'POST /call-flows/{id}/publish';
+
+  it.each([
+    [line, {}, "must have required property 'userId'"],
+    [line, { userId: null }, undefined],
+    [publish, {}, "must have required property 'expectedUpdatedAt'"],
+    [publish, { expectedUpdatedAt: null }, 'must be string'],
+    [publish, { expectedUpdatedAt: '2030-01-01T00:00:00.000Z' }, undefined],
+  ])('names it, and says whether null is a value of it: %s %j', (address, body, fault) => {
+    expect(bodyFaultsOf(address, body)).toEqual(fault && expect.stringContaining(fault));
+    expect(operationAt(address).requestBody).toMatchObject({ required: true });
   });
 });

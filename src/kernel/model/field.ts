@@ -4,7 +4,7 @@ import { addRule, type FieldRule } from './fieldRules.js';
 
 export type Class<T = object> = abstract new (...args: never[]) => T;
 /** What every line may say of itself. */
-export type Options = { required?: boolean; optional?: boolean } & Pick<FieldRule, 'graphName'>;
+export type Options = { required?: boolean; optional?: boolean } & Pick<FieldRule, 'graphName' | 'given'>;
 
 /** Notes a line of a class, and makes the GraphQL field of it. */
 export function declare(prototype: object, rule: FieldRule, side: 'output' | 'input', nullable: boolean) {
@@ -21,8 +21,8 @@ type Partially = Partial<FieldRule> & Pick<FieldRule, 'type' | 'check'>;
 /** The base of every field decorator: `make` says what it is, options whether null is one of its values. */
 export function field(description: string, options: Options, make: Partially): PropertyDecorator {
   return (prototype, name) => {
-    const { required = false, optional = false, graphName } = options;
-    const asked = { required: required || optional, optional, graphName };
+    const { required = false, optional = false, graphName, given } = options;
+    const asked = { required: required || optional, optional, graphName, given };
     const rule: FieldRule = { name: String(name), description, list: false, schema: {}, ...asked, ...make };
     declare(prototype, rule, 'output', !rule.required);
   };

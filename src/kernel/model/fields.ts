@@ -253,7 +253,7 @@ export function EditOf<T extends object, K extends keyof T & string>(base: Class
 const changing = (base: object) =>
   rulesOf(base)
     .filter(({ isOwnId }) => !isOwnId)
-    .map((rule) => ({ ...rule, nullIsAbsent: false }));
+    .map((rule) => ({ ...rule, nullIsAbsent: false, given: undefined }));
 
 function inputFrom(rules: FieldRule[], nullable: (rule: FieldRule) => boolean) {
   class Fields {}

@@ -134,7 +134,7 @@ export class UpdateCallFlowInput extends Edit(CallFlowFields) {
 
 @Input('What is published')
 export class PublishCallFlowInput {
-  @Instant('The updatedAt of the flow as it was looked at; required') expectedUpdatedAt?: Date | null;
+  @Instant('The updatedAt of the flow as it was looked at; required', { given: 'value' }) expectedUpdatedAt?: Date | null;
 }
 
 @Entity('How the vendor routes the number of a flow')

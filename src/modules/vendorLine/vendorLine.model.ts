@@ -142,7 +142,7 @@ export class ConnectVendorLineInput {
 
 @Input('Whose a line is to be')
 export class AssignLineInput {
-  @Ref('The agent, an active member; null releases the line. It must be given') userId?: string | null;
+  @Ref('The agent, an active member; null releases the line. It must be given', { given: 'orNull' }) userId?: string | null;
 }
 
 /** What is told of the connection: it was made, its key was replaced, it was ended. */
