@@ -25,6 +25,9 @@ export function operationIds(endpoints: readonly BoundEndpoint[]): Map<BoundEndp
 
 export const summaryOf = ({ endpoint, field }: BoundEndpoint) => endpoint.summary ?? field?.description ?? endpoint.path;
 
+const aKey =
+  'An API key (svc_…); x-requires tells its least permission and its scopes, and of whom it acts for the least role, and the permissions that members need and admins do not';
+
 /** The OpenAPI 3.1 document of exactly the endpoints that are served (contract "Versioning": document version 1.0.0). */
 export function openApiDocument(schema: GraphQLSchema, endpoints: readonly BoundEndpoint[], basePath: string): Record<string, unknown> {
   const schemas = new Schemas();
@@ -50,7 +53,7 @@ export function openApiDocument(schema: GraphQLSchema, endpoints: readonly Bound
     paths,
     components: {
       securitySchemes: {
-        apiKey: { type: 'http', scheme: 'bearer', description: 'An API key (svc_…); x-requires tells its least permission and its scopes' },
+        apiKey: { type: 'http', scheme: 'bearer', description: aKey },
         session: { type: 'apiKey', in: 'cookie', name: 'service_session', description: 'The HttpOnly cookie that a login sets' },
       },
       parameters: sharedParameters,
@@ -103,7 +106,8 @@ function requirements(bound: BoundEndpoint): Schema {
   const { needs } = bound;
   if (needs.public) return {};
   const key = needs.session ? {} : { permission: tierOf(bound), scopes: needs.scopes };
-  return { 'x-requires': { ...key, role: needs.role } };
+  const permissions = needs.permissions.length > 0 ? { permissions: needs.permissions } : {};
+  return { 'x-requires': { ...key, role: needs.role, ...permissions } };
 }
 
 /** The modules that have endpoints. Throws where one does not say what it is about. */

@@ -165,6 +165,16 @@ describe('what generators and linters of OpenAPI ask for', () => {
   });
 });
 
+it('The document asks of callers what the catalog does, endpoint by endpoint', async () => {
+  const { body } = await running.anybody().get('/schema/public');
+  for (const { method, path, public: isPublic, tier, scope, role, permissions, sessionOnly } of body.data as Loose[]) {
+    const key = sessionOnly ? {} : { permission: tier, scopes: scope };
+    const asked = isPublic ? undefined : { ...key, role, ...(permissions.length > 0 && { permissions }) };
+    expect([method, path, (operationAt(`${method} ${path}`) as Loose)['x-requires']]).toEqual([method, path, asked]);
+  }
+  expect(operationAt('PUT /settings/vendor-line')).toMatchObject({ 'x-requires': { role: 'member', permissions: ['settings:edit'] } });
+});
+
 describe('the published GraphQL schema', () => {
   it('is the one that is committed', () => {
     expect(`${printSchema(lexicographicSortSchema(published.schema))}\n`).toBe(committed('schema.graphql'));
