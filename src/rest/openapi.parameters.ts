@@ -13,7 +13,7 @@ import type { Endpoint } from '../kernel/module/routes.js';
 import type { BoundEndpoint } from './endpoints.js';
 import { isRepeatable } from './openapi.responses.js';
 import { reference, type Schema, type Schemas } from './openapi.schemas.js';
-import { countable, type ParameterTarget, snakeName } from './query.js';
+import { countable, type ParameterTarget, smallPage, snakeName } from './query.js';
 
 /** The parameters that operations share. */
 export const sharedParameters: Record<string, Schema> = {
@@ -32,7 +32,7 @@ export const sharedParameters: Record<string, Schema> = {
   limit: {
     name: 'limit',
     in: 'query',
-    description: 'Another name for the page size, which per_page beats; more than 100 counts as 100',
+    description: `Another name for the page size, which per_page beats; more than ${smallPage} counts as ${smallPage}`,
     schema: { type: 'integer', minimum: 1, default: 50 },
   },
   cursor: {
@@ -93,11 +93,13 @@ export function parametersOf(bound: BoundEndpoint, schema: GraphQLSchema, schema
   return parameters;
 }
 
-/** The page size, with the default of the endpoint. */
+/** The page size, with the default of the endpoint; none where it is more than may be said by the name. */
 function sizeParameter(name: string, { pageSize }: Endpoint): Schema {
   if (!pageSize) return reference('parameters', name);
   const shared = sharedParameters[name]!;
-  return { ...shared, schema: { ...(shared.schema as Schema), default: pageSize } };
+  const { default: _, ...schema } = shared.schema as Schema;
+  const most = name === 'limit' ? smallPage : maxPageSize;
+  return { ...shared, schema: pageSize > most ? schema : { ...schema, default: pageSize } };
 }
 
 /** Parameters that the endpoint brings itself, which no argument takes. */

@@ -139,7 +139,8 @@ export const totalVariable = 'withTotal';
 /** The variable of an endpoint's document that says whether a relation is included. */
 export const includeVariable = (name: string) => `include_${name}`;
 
-const smallPage = 100;
+/** What a page has at most whose size is given as `limit`. */
+export const smallPage = 100;
 
 /** The parameters of paging, which stand beside those of the list. */
 const ofPaging = new Set(['page', 'per_page', 'limit', 'cursor']);

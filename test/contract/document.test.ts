@@ -165,6 +165,15 @@ describe('what generators and linters of OpenAPI ask for', () => {
   });
 });
 
+it('No page size that the document has by default is more than its parameter may say', () => {
+  const { components, paths } = document as Loose;
+  const operations = Object.values<Loose>(paths).flatMap((methods) => Object.values<Loose>(methods));
+  const all = [...Object.values<Loose>(components.parameters), ...operations.flatMap((one): Loose[] => one.parameters ?? [])];
+  const most = (name: string) => all.flatMap((one): number[] => (one.name === name ? [one.schema.default ?? 0] : []));
+  expect([most('limit').length, most('per_page').length].map((count) => count > 1)).toEqual([true, true]);
+  expect([Math.max(...most('limit')), Math.max(...most('per_page'))]).toEqual([50, 200]);
+});
+
 it('The document asks of callers what the catalog does, endpoint by endpoint', async () => {
   const { body } = await running.anybody().get('/schema/public');
   for (const { method, path, public: isPublic, tier, scope, role, permissions, sessionOnly } of body.data as Loose[]) {
