@@ -35,7 +35,7 @@ const byFormat: Record<string, string> = {
   'date-time': '2030-01-15T09:00:00.000Z',
 };
 
-/** What is written where a pattern is asked for. The first that it takes is given. */
+/** What is written where a pattern is asked for, and takes nothing that the field is known by. The first that it takes is given. */
 const patterned = ['#2f6fed', 'USD', '09:00', 'an-example'];
 
 /** How many members an example has that it need not have. */
@@ -79,7 +79,7 @@ export class Examples {
     if (format === 'uuid' || /^ids?$|Ids?$/.test(name)) return this.#id(name);
     if (Array.isArray(examples)) return String(examples[0]);
     if (typeof format === 'string' && byFormat[format]) return byFormat[format];
-    if (pattern) return patterned.find((text) => new RegExp(String(pattern), 'u').test(text)) ?? '';
+    if (pattern) return [known[name] ?? '', ...patterned].find((text) => new RegExp(String(pattern), 'u').test(text)) ?? '';
     if (known[name]) return known[name];
     const words = name
       .replace(/([A-Z])/g, ' $1')

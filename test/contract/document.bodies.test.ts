@@ -65,3 +65,24 @@ describe('the document of what must be given', () => {
     expect(operationAt(address).requestBody).toMatchObject({ required: true });
   });
 });
+
+describe('the document of what is too little', () => {
+  it.each([
+    ['POST /auth/register', { accountName: 'x' }],
+    ['POST /messages/sms/send', { idempotencyKey: 'abc' }],
+    ['POST /invoices', { items: [] }],
+    ['PATCH /invoices/{id}', { items: [] }],
+    ['POST /contacts/{id}/tags', { tagIds: [] }],
+    ['POST /emails/sequences', { steps: [] }],
+    ['POST /webhooks/manage', { events: [] }],
+    ['POST /webhooks/replay', { deliveryIds: [] }],
+    ['POST /email/send-bulk', { contactIds: [] }],
+    ['POST /api-keys', { scopes: [] }],
+    ['PATCH /api-keys/{id}', { ipAllowlist: [] }],
+    ['POST /imports', { rows: [] }],
+    ['POST /custom-fields', { fieldKey: '1a' }],
+  ])('refuses what the server always does: %s %j', (address, body) => {
+    const [field] = Object.keys(body);
+    expect(bodyFaultsOf(address, body)).toMatch(new RegExp(`data/${field} must (NOT have fewer than|match pattern)`));
+  });
+});

@@ -50,12 +50,13 @@ const textless = bad('an object without a text', { toString: 1 });
 const noText = [bad('a number', 5), bad('a truth value', true), bad('a list', ['x']), textless, ...operators];
 
 function texts({ schema }: FieldRule): Bad[] {
-  const max = schema.maxLength as number | undefined;
+  const { maxLength: max, minLength: min } = schema as { maxLength?: number; minLength?: number };
   // What stands for an address or a URL has an example, and no format that says all that is taken.
   const form = schema.format || schema.examples ? [bad('another format', 'no such thing')] : [];
   const pattern = schema.pattern ? [bad('another pattern', '#12345g')] : [];
   const long = max ? [bad(`${max + 1} characters`, '😀'.repeat(max + 1)), bad('ten thousand characters', 'x'.repeat(10_000))] : [];
-  return [...noText, ...unstorable, ...long, ...pattern, ...(schema.format === 'password' ? [] : form)];
+  const short = min ? [bad(`${min - 1} characters`, 'x'.repeat(min - 1))] : [];
+  return [...noText, ...unstorable, ...long, ...short, ...pattern, ...(schema.format === 'password' ? [] : form)];
 }
 
 /** An id that stands for itself names no record when it is none: that is told of it alone, and is no fault of the body. */
@@ -137,7 +138,7 @@ function single(rule: FieldRule, type: GraphQLInputType): Bad[] {
 export function badValues({ rule, type }: Place): Bad[] {
   const nothing = rule.required && !rule.nullIsAbsent ? [bad('null', null)] : [];
   if (!isListType(getNullableType(type))) return [...single(rule, type), ...nothing];
-  const { maxItems, items } = rule.schema as { maxItems?: number; items?: Record<string, unknown> };
+  const { maxItems, minItems, items } = rule.schema as { maxItems?: number; minItems?: number; items?: Record<string, unknown> };
   const inner = single({ ...rule, schema: items ?? {} }, type).filter(({ what }) => what !== 'a list');
   const tooMany = maxItems
     ? [
@@ -147,6 +148,7 @@ export function badValues({ rule, type }: Place): Bad[] {
         ),
       ]
     : [];
+  const tooFew = minItems ? [bad('too few items', [])] : [];
   const within = [...inner, bad('null', null), bad('a list', [['x']])].map(({ what, value }) => bad(`${what} in a list`, [value]));
-  return [...within, ...tooMany, ...nothing];
+  return [...within, ...tooMany, ...tooFew, ...nothing];
 }

@@ -34,6 +34,12 @@ describe('text', () => {
     expect(isBad(values.text(2), '😀😀😀')).toBe(true);
   });
 
+  it('has as many characters as it needs, where it is anything', () => {
+    for (const short of ['a', ' a ', '😀']) expect(isBad(values.text(9, 2), short)).toBe(true);
+    for (const long of ['ab', '😀😀']) expect(good(values.text(9, 2), long)).toBe(long);
+    expect(good(values.text(9, 2), ' ')).toBeNull();
+  });
+
   it('is one sign where an accent stands apart, and as it was given where marks are piled up', () => {
     const piled = (marks: number) => `e${'\u0301'.repeat(marks)}`;
     expect(good(values.text(99), piled(30))).toBe(`é${'\u0301'.repeat(29)}`);

@@ -30,7 +30,7 @@ export const Targets = (max: number, description: string, options: { required?: 
 /** The record that a row is about: an id that names none is that row's own fault. */
 export const Target = (description: string) => field(description, { required: true }, { type: () => ID, check: (value) => value });
 
-/** At most `max` JSON objects. What is wrong with one of them, and how large it may be, is for whoever reads them to say. */
+/** Some JSON objects, at most `max`. What is wrong with one of them, how large it may be, and that there are none is for whoever reads them to say. */
 export const JsonObjects = (max: number, description: string) =>
   field(
     description,
@@ -39,7 +39,7 @@ export const JsonObjects = (max: number, description: string) =>
       type: () => JsonObject,
       list: true,
       check: list(max, any),
-      schema: { maxItems: max, items: { type: 'object' } },
+      schema: { maxItems: max, minItems: 1, items: { type: 'object' } },
     },
   );
 

@@ -28,11 +28,14 @@ function cleanText(value: unknown, max: number, at: string, report: Report): str
   return text;
 }
 
-/** Trimmed text of at most `max` code points; "" is nothing. */
+/** Trimmed text of at most `max` code points, and where it is something of at least `min`; "" is nothing. */
 export const text =
-  (max: number): Check =>
-  (value, at, report) =>
-    cleanText(value, max, at, report);
+  (max: number, min = 1): Check =>
+  (value, at, report) => {
+    const cleaned = cleanText(value, max, at, report);
+    if (cleaned !== null && !isLonger(cleaned, min - 1)) report(at, 'too_short', `must be at least ${min} characters`);
+    return cleaned;
+  };
 
 /** Trimmed text of any length that its bytes allow, else 413. */
 export const longText =

@@ -12,9 +12,12 @@ import { declareScope } from './scopes.js';
 export { oneOf } from './enums.js';
 export { type Class, field } from './field.js';
 
-/** A line of text of at most `max` characters (code points). */
-export const Text = (max: number, description: string, options: Options = {}) =>
-  field(description, options, { type: () => String, check: values.text(max), schema: { maxLength: max } });
+/** The fewest items of a list, for the document: whoever takes it refuses fewer, in words of its own and in its turn. */
+type Fewest = { min?: number };
+
+/** A line of text of at most `max` characters (code points), and of at least `min`. */
+export const Text = (max: number, description: string, { min, ...options }: Options & { min?: number } = {}) =>
+  field(description, options, { type: () => String, check: values.text(max, min), schema: { maxLength: max, minLength: min } });
 
 /** A text of at most `kilobytes`, else 413; that of a file is not trimmed. */
 export const LongText = (kilobytes: number, description: string, { isFile, ...options }: Options & { isFile?: boolean } = {}) =>
@@ -82,22 +85,27 @@ export const Ref = (description: string, options: Options = {}) =>
   field(description, options, { type: () => ID, check: values.uuid, schema: { format: 'uuid' } });
 
 /** At most `max` ids. */
-export const Refs = (max: number, description: string, options: Options = {}) =>
+export const Refs = (max: number, description: string, { min, ...options }: Options & Fewest = {}) =>
   field(description, options, {
     type: () => ID,
     list: true,
     check: values.list(max, values.uuid),
-    schema: { maxItems: max, items: { type: 'string', format: 'uuid' } },
+    schema: { maxItems: max, minItems: min, items: { type: 'string', format: 'uuid' } },
   });
 
 /** At most `maxItems` texts of at most `max` characters each. */
-export const Texts = (maxItems: number, max: number, description: string, { orOne, ...options }: Options & { orOne?: boolean } = {}) =>
+export const Texts = (
+  maxItems: number,
+  max: number,
+  description: string,
+  { orOne, min, ...options }: Options & Fewest & { orOne?: boolean } = {},
+) =>
   field(description, options, {
     type: () => String,
     list: true,
     orOne,
     check: values.list(maxItems, values.text(max)),
-    schema: { maxItems, items: { type: 'string', maxLength: max } },
+    schema: { maxItems, minItems: min, items: { type: 'string', maxLength: max } },
   });
 
 /**
@@ -119,12 +127,12 @@ export const OneOf = (
       });
 
 /** Several of the members of an enumeration made by `oneOf`, each one at most once. */
-export const SomeOf = (members: Record<string, string>, description: string, options: Options = {}) =>
+export const SomeOf = (members: Record<string, string>, description: string, { min, ...options }: Options & Fewest = {}) =>
   field(description, options, {
     type: () => members,
     list: true,
     check: (...given) => values.list(Object.keys(members).length, values.any)(...given),
-    schema: { items: schemaOf(members) },
+    schema: { minItems: min, items: schemaOf(members) },
   });
 
 export const Flag = (description: string, options: Options = {}) => field(description, options, { type: () => Boolean, check: values.any });
@@ -174,13 +182,13 @@ export const JsonValue = (kilobytes: number, description: string, options: Optio
   field(description, options, { type: () => Json, check: values.jsonObject(kilobytes * 1024) });
 
 /** An object type inside a record, and its input type. */
-export const Nested = (type: () => Class, input: () => Class, description: string, options: Options & { list?: number } = {}) =>
+export const Nested = (type: () => Class, input: () => Class, description: string, options: Options & Fewest & { list?: number } = {}) =>
   field(description, options, {
     type,
     input,
     list: options.list !== undefined,
     check: nestedCheck(input, options.list),
-    schema: options.list === undefined ? {} : { maxItems: options.list },
+    schema: options.list === undefined ? {} : { maxItems: options.list, minItems: options.min },
   });
 
 function nestedCheck(input: () => Class, max?: number): values.Check {

@@ -72,7 +72,7 @@ export const done: Done = { success: true };
 export class RegisterInput {
   @Email('E-mail address', { required: true }) email: string;
   @Secret(8, 'Password, at least 8 characters') password: string;
-  @Text(200, 'Name of the new account, at least 2 characters', { required: true }) accountName: string;
+  @Text(200, 'Name of the new account, at least 2 characters', { required: true, min: 2 }) accountName: string;
   @Text(100, 'Given name') firstName?: string | null;
   @Text(100, 'Family name') lastName?: string | null;
 }

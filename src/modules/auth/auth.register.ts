@@ -21,7 +21,6 @@ const registered = () => invalidField('email', 'taken', 'is registered already')
  * new, and who has left every account comes back with their password, and with the names that they say now.
  */
 export async function register(ctx: Context, input: RegisterInput): Promise<AuthResult> {
-  check([...input.accountName].length >= 2, () => invalidField('accountName', 'too_short', 'must be at least 2 characters'));
   const person = await findUser(ctx, input.email);
   const passwordHash = await passwordFor(ctx, person, input.password);
   let mailing: Mailing | undefined;

@@ -1,5 +1,6 @@
 import { ArgsType, ObjectType } from 'type-graphql';
 import { eventsOf, everyChange } from '../../kernel/events/recordEvents.js';
+import { text } from '../../kernel/model/checks.js';
 import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
 import {
   Count,
@@ -7,6 +8,7 @@ import {
   Entity,
   Flag,
   Fraction,
+  field,
   Id,
   Input,
   JsonObject,
@@ -45,11 +47,30 @@ export const CustomFieldType = oneOf(
   'What the values of a custom field are',
 );
 
+const longestKey = 64;
+const keyGrammar = /^[A-Za-z][A-Za-z0-9_-]*$/;
+
+/** The name of a member of `customFields`. */
+const FieldKey = (description: string) =>
+  field(
+    description,
+    { required: true },
+    {
+      type: () => String,
+      check: (value, at, report, scope) => {
+        const key = text(longestKey)(value, at, report, scope) as string | null;
+        if (key !== null && !keyGrammar.test(key)) report(at, 'invalid_format', 'must be a letter, then letters, digits, _ and -');
+        return key;
+      },
+      schema: { maxLength: longestKey, pattern: keyGrammar.source },
+    },
+  );
+
 /** Contract "Custom field definition": one line a field. */
 @ObjectType()
 export class CustomFieldFields {
   @OneOf(CustomFieldEntity, 'The records that carry it', { required: true }) entityType: keyof typeof CustomFieldEntity;
-  @Text(64, 'Its key in customFields: a letter, then letters, digits, _ and -', { required: true }) fieldKey: string;
+  @FieldKey('Its key in customFields: a letter, then letters, digits, _ and -') fieldKey: string;
   @Text(200, 'What people call it', { required: true }) label: string;
   @OneOf(CustomFieldType, 'What its values are', { required: true }) fieldType: keyof typeof CustomFieldType;
   @Text(120, 'The section of a form that it stands in') section: string | null;

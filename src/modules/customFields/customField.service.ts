@@ -35,11 +35,8 @@ async function lockDefinitions(ctx: Context): Promise<void> {
   for (const entityType of Object.keys(CustomFieldEntity)) customFieldsLoader(ctx).clear(entityType);
 }
 
-const keyGrammar = /^[A-Za-z][A-Za-z0-9_-]*$/;
-
 /** A key is free when no field of the same records has it, and no values of a deleted one are still being removed. */
 async function checkKey(ctx: Context, { entityType, fieldKey }: Pick<CustomField, 'entityType' | 'fieldKey'>): Promise<void> {
-  check(keyGrammar.test(fieldKey), () => unprocessable('fieldKey', 'invalid_format', 'must be a letter, then letters, digits, _ and -'));
   const taken = await ctx.db.customField.findFirst({ where: { entityType, fieldKey } });
   check(!taken, () => unprocessable('fieldKey', 'taken', 'is taken by another field of these records'));
   const cleanup = await ctx.db.customFieldCleanup.findFirst({ where: { entityType, fieldKey, status: { in: ['queued', 'running'] } } });

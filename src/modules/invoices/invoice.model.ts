@@ -95,7 +95,7 @@ export class InvoiceFields {
     () => InvoiceItem,
     () => InvoiceItemInput,
     'What is charged, at least one line',
-    { required: true, list: 500 },
+    { required: true, list: 500, min: 1 },
   )
   items: InvoiceItemFields[];
   @Day('The last day to pay; 30 days after creation by default', { optional: true }) dueDate: string;

@@ -115,7 +115,7 @@ const mostRecipients = 100;
 
 @Input('An e-mail to many, one mail each')
 export class SendEmailsInput {
-  @Refs(mostRecipients, 'To whom; at most 100', { required: true }) contactIds: string[];
+  @Refs(mostRecipients, 'To whom; at most 100', { required: true, min: 1 }) contactIds: string[];
   @Text(longestSubject, 'The subject, with merge fields') subject?: string | null;
   @LongText(500, 'The text, with merge fields; at most 500 KB', { required: true }) body: string;
   @LongText(500, 'The same as HTML, with merge fields; at most 500 KB') bodyHtml?: string | null;

@@ -15,6 +15,6 @@ export class SendSmsInput {
   @Ref('The number that it comes from, by its id') fromkPhoneNumberId?: string | null;
   @Text(100, 'Of a chat app: the template that was approved') whatsappContentSid?: string | null;
   @JsonObject(8, 'Of a chat app: the values of its template') whatsappContentVariables?: object | null;
-  @Text(200, 'Your key of this message, 8 to 200 characters: the same key never sends another') idempotencyKey?: string | null;
+  @Text(200, 'Your key of this message, 8 to 200 characters: the same key never sends another', { min: 8 }) idempotencyKey?: string | null;
   @JsonObject(64, 'Whatever an integration keeps with it') metadata?: object | null;
 }

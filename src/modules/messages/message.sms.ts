@@ -37,7 +37,7 @@ function transportConflict(field: string): AppError {
 
 /** Throws what contradicts itself, before anything is looked up. */
 function checkShape(input: SendSmsInput): void {
-  const { smsProviderId, fromNumber, fromkPhoneNumberId, idempotencyKey, whatsappContentSid, whatsappContentVariables } = input;
+  const { smsProviderId, fromNumber, fromkPhoneNumberId, whatsappContentSid, whatsappContentVariables } = input;
   const transport = input.transport ?? 'primary';
   const isLine = isOfLine(input);
   for (const [name, value] of Object.entries({ smsProviderId, fromNumber, fromkPhoneNumberId }))
@@ -46,9 +46,6 @@ function checkShape(input: SendSmsInput): void {
   for (const [only, fields] of Object.entries(onlyWith))
     for (const [name, value] of Object.entries(fields))
       check(!value || transport === only, () => invalidField(name, 'conflicting', `goes with the transport ${only} only`));
-  check(!idempotencyKey || [...idempotencyKey].length >= 8, () =>
-    invalidField('idempotencyKey', 'too_short', 'must have 8 to 200 characters'),
-  );
 }
 
 /**

@@ -58,7 +58,7 @@ export class SequenceFields {
     () => SequenceStep,
     () => SequenceStepInput,
     'Its e-mails in their order, at least one; who is enrolled goes on with those of the time of the enrollment',
-    { required: true, list: mostSteps },
+    { required: true, list: mostSteps, min: 1 },
   )
   steps: SequenceStepFields[];
   @Flag('Whether it sends and takes contacts; true by default. What is left of its enrollments is later by the time that it was inactive', {

@@ -38,7 +38,7 @@ export class MergeTagsInput {
 /** POST /contacts/{id}/tags: a list, or the single form that the contract also shows. */
 @Input('Tags to put on a contact')
 export class AddTagsInput {
-  @Refs(100, 'Ids of existing tags') tagIds?: string[] | null;
+  @Refs(100, 'Ids of existing tags', { min: 1 }) tagIds?: string[] | null;
   @Ref('The id of one existing tag') tagId?: string | null;
 }
 

@@ -29,7 +29,7 @@ const mostEvents = 200;
 @ObjectType()
 export class WebhookFields {
   @Url(2048, 'Where events are sent by POST: https, at a public address', { required: true }) url: string;
-  @Texts(mostEvents, 100, 'The events that are sent, by their names (contact.created); * is all of them', { required: true })
+  @Texts(mostEvents, 100, 'The events that are sent, by their names (contact.created); * is all of them', { required: true, min: 1 })
   events: string[];
   @Flag('Whether events are sent; true by default. What waits when it becomes false is cancelled', { optional: true }) isActive: boolean;
   @Text(1000, 'What it is for') description: string | null;
@@ -107,7 +107,7 @@ export const ReplayableStatus = oneOf(
 
 @Input('Which deliveries: by their ids, or by how they stand since a moment')
 export class ReplayInput {
-  @Texts(100, 100, 'Deliveries by their ids, at most 100') deliveryIds?: string[] | null;
+  @Texts(100, 100, 'Deliveries by their ids, at most 100', { min: 1 }) deliveryIds?: string[] | null;
   @Ref('Only those of this webhook') webhookId?: string | null;
   @OneOf(ReplayableStatus, 'How they stand') status?: keyof typeof ReplayableStatus | null;
   @Text(100, 'Only those of this event') event?: string | null;

@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Account, type Client, type Loose, type Reply, server, type TestServer } from '../support/index.js';
+import { bodyFaultsOf, document, operationAt, published } from './published.js';
+import { pathOf, type Sample, sampleOf } from './samples.js';
+
+let api: TestServer;
+let acme: Account;
+beforeAll(async () => {
+  api = await server();
+  acme = await api.seed.account();
+});
+afterAll(() => api.close());
+
+/** A component in the place of its reference; of several schemas the first, since the rest are other names. */
+function followed(schema: Loose): Loose {
+  if (schema.$ref)
+    return schema.$ref
+      .split('/')
+      .slice(1)
+      .reduce((at: Loose, name: string) => at[name], document);
+  return schema.allOf ? followed(schema.allOf[0]) : schema;
+}
+
+type Broken = [what: string, value: unknown];
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** What is less than a schema allows, in the place of a value. */
+function* below({ minimum, minLength, minItems }: Loose, at: string): Generator<Broken> {
+  if (minimum !== undefined) yield [`${at}: ${minimum - 1}`, minimum - 1];
+  if (minLength !== undefined) yield [`${at}: ${minLength - 1} characters`, 'x'.repeat(minLength - 1)];
+  if (minItems !== undefined) yield [`${at}: no items`, []];
+}
+
+/** A value with one thing that is less than its schema allows, or without one member that it requires, in each way there is. */
+function* broken(given: Loose, value: unknown, at: string): Generator<Broken> {
+  const schema = followed(given);
+  yield* below(schema, at);
+  if (Array.isArray(value) && value.length > 0)
+    for (const [what, first] of broken(schema.items ?? {}, value[0], `${at}.0`)) yield [what, [first, ...value.slice(1)]];
+  if (!isObject(value)) return;
+  for (const name of schema.required ?? []) {
+    const { [name]: _, ...rest } = value;
+    yield [`${at} without ${name}`, rest];
+  }
+  for (const [name, member] of Object.entries<Loose>(schema.properties ?? {}))
+    for (const [what, inner] of broken(member, value[name], `${at}.${name}`)) yield [what, { ...value, [name]: inner }];
+}
+
+/** Rows that each stand for themselves fail alone. */
+const isRefused = ({ status, body }: Reply) => [400, 422, 428].includes(status) || (body.data?.summary ?? body.data)?.failed > 0;
+
+const { endpoints } = published;
+const bodyOf = (address: string) => (operationAt(address) as Loose).requestBody?.content['application/json'].schema as Loose | undefined;
+const writes = endpoints.filter(({ endpoint, address }) => !endpoint.forgiving && bodyOf(address));
+let count = 0;
+
+describe.each(writes.map((bound) => [bound.address, bound] as const))('%s', (address, { endpoint, needs }) => {
+  it('refuses less than the document asks for, and the document allows what it takes', async () => {
+    const sample = await sampleOf(address, acme);
+    const caller: Client = sample.as ?? (needs.public ? api.anybody() : acme.owner);
+    if (sample.body) expect(bodyFaultsOf(address, sample.body)).toBeUndefined();
+    const taken: string[] = [];
+    for (const [what, body] of broken(bodyOf(address)!, sample.body ?? {}, 'body')) {
+      const reply = await caller.send(endpoint.method, pathOf(endpoint.path, sample), body as object);
+      count++;
+      if (!isRefused(reply)) taken.push(`${what} → ${reply.status} ${reply.text.slice(0, 200)}`);
+    }
+    expect(taken).toEqual([]);
+  });
+});
+
+it('More than a hundred bodies were less than the document asks for', () => {
+  expect(count).toBeGreaterThan(100);
+});
+
+it('A query is refused that gives less than its parameter says, or lacks one that is required', async () => {
+  const taken: string[] = [];
+  for (const { address, endpoint } of endpoints) {
+    const parameters = ((operationAt(address).parameters ?? []) as Loose[]).map(followed).filter((one) => one.in === 'query');
+    const wrong = parameters.flatMap(({ name, required, schema }) => [
+      ...(schema.minimum === undefined ? [] : [`${name}=${schema.minimum - 1}`]),
+      ...(required ? [''] : []),
+    ]);
+    if (wrong.length === 0) continue;
+    const sample: Sample = endpoint.path.includes('{') ? await sampleOf(address, acme) : {};
+    for (const query of wrong) {
+      const { status } = await (sample.as ?? acme.owner).send(endpoint.method, pathOf(endpoint.path, { params: sample.params, query }));
+      if (status !== 400) taken.push(`${address}?${query} → ${status}`);
+    }
+  }
+  expect(taken).toEqual([]);
+});
