@@ -67,7 +67,7 @@ const detailSchema: Schema = {
 
 const errorSchema: Schema = {
   type: 'object',
-  description: 'The body of every error. Some errors carry more members, named in their row of the contract.',
+  description: 'The body of every error. Some errors of some operations carry more members, which stand with these.',
   properties: {
     error: { type: 'string', description: 'What is wrong, in words; names the field to blame' },
     code: { type: 'string', enum: Object.keys(statusOf), description: 'What is wrong, for programs' },
@@ -78,6 +78,7 @@ const errorSchema: Schema = {
     },
     requestId: { type: 'string', description: 'The X-Request-Id of the response' },
     retryAfter: { type: 'integer', minimum: 0, description: 'Seconds until a retry makes sense' },
+    options: { type: 'array', items: { type: 'string' }, description: 'What would be valid, where the rule that is broken says so' },
   },
   required: ['error', 'code', 'requestId'],
 };
@@ -114,23 +115,21 @@ const figures = {
 };
 const pageNumber = { type: 'integer', minimum: 1 };
 
+/** An error's answer of a status; with what it tells besides, where that is more than every error tells. */
+function errorAnswer(status: number, [, description]: [string, string], more?: { properties: Record<string, Schema>; required: string[] }) {
+  const own = { type: 'object', properties: { code: { enum: codesOf(status) }, ...more?.properties } };
+  const required = more && more.required.length > 0 ? { required: more.required } : {};
+  return {
+    description,
+    headers: headersNamed(...(status === 429 || status === 503 ? ['Retry-After'] : [])),
+    content: { 'application/json': { schema: { allOf: [reference('schemas', 'Error'), { ...own, ...required }] } } },
+  };
+}
+
 /** The parts of the document that all operations share. */
 export const sharedComponents = {
   headers,
-  responses: Object.fromEntries(
-    Object.entries(errorNames).map(([status, [name, description]]) => [
-      name,
-      {
-        description,
-        headers: headersNamed(...(status === '429' || status === '503' ? ['Retry-After'] : [])),
-        content: {
-          'application/json': {
-            schema: { allOf: [reference('schemas', 'Error'), { type: 'object', properties: { code: { enum: codesOf(Number(status)) } } }] },
-          },
-        },
-      },
-    ]),
-  ),
+  responses: Object.fromEntries(Object.entries(errorNames).map(([status, said]) => [said[0], errorAnswer(Number(status), said)])),
   schemas: {
     Error: errorSchema,
     Meta: exactly({ page: pageNumber, per_page: pageNumber, ...figures }, { description: 'Where a page stands in its list' }),
@@ -161,9 +160,10 @@ export function responsesOf(bound: BoundEndpoint, schemas: Schemas): Record<stri
     };
   }
   for (const status of errorStatuses(bound)) {
-    const [name] = errorNames[status] ?? [];
-    if (!name) throw new Error(`${bound.address}: the document does not know the status ${status}`);
-    responses[status] = reference('responses', name);
+    const said = errorNames[status];
+    if (!said) throw new Error(`${bound.address}: the document does not know the status ${status}`);
+    const told = endpoint.tells?.[status];
+    responses[status] = told ? errorAnswer(status, said, schemas.told(told)) : reference('responses', said[0]);
   }
   return responses;
 }

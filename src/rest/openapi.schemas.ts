@@ -6,6 +6,7 @@ import {
   type GraphQLInputType,
   type GraphQLObjectType,
   type GraphQLOutputType,
+  type GraphQLSchema,
   getNamedType,
   getNullableType,
   isEnumType,
@@ -16,14 +17,17 @@ import {
   Kind,
   type OperationDefinitionNode,
   parse,
+  parseType,
   print,
   type SelectionSetNode,
+  typeFromAST,
 } from 'graphql';
 import { isConnection } from '../kernel/model/connection.js';
 import { wordsOf } from '../kernel/model/enums.js';
 import type { FieldRule } from '../kernel/model/fieldRules.js';
 import { type JsonSchema, nullableSchema, scalarSchemas } from '../kernel/model/recordSchema.js';
 import { recordFields, recordSelection } from '../kernel/model/restRecord.js';
+import type { Told } from '../kernel/module/routes.js';
 import { ofRest } from './body.js';
 
 export type Schema = JsonSchema;
@@ -92,6 +96,8 @@ export function rootSelection(document: DocumentNode): SelectionSetNode | undefi
   return root?.kind === Kind.FIELD ? root.selectionSet : undefined;
 }
 
+const selectionOf = (text: string) => (parse(text).definitions[0] as OperationDefinitionNode).selectionSet;
+
 /** The members that an answer always has: those without a condition. */
 const present = (selection: SelectionSetNode) =>
   selection.selections.flatMap((s) => (s.kind === Kind.FIELD && !s.directives?.length ? [(s.alias ?? s.name).value] : []));
@@ -106,6 +112,31 @@ export function below(selection: SelectionSetNode | undefined, name: string): Se
 export class Schemas {
   readonly components: Record<string, Schema> = {};
   readonly #records = new Map<string, string>();
+
+  constructor(private readonly schema: GraphQLSchema) {}
+
+  /** What stands in no operation's answer, by the types that it is written in: records whole. */
+  told(members: Told): { properties: Record<string, Schema>; required: string[] } {
+    const named = Object.entries(members).map(([written, value]) => {
+      const name = written.replace(/\?$/, '');
+      return { name, isOptional: name !== written, schema: this.#toldOne(value) };
+    });
+    return {
+      properties: Object.fromEntries(named.map(({ name, schema }) => [name, schema])),
+      required: named.filter(({ isOptional }) => !isOptional).map(({ name }) => name),
+    };
+  }
+
+  #toldOne(value: Told[string]): Schema {
+    if (typeof value !== 'string')
+      return Array.isArray(value)
+        ? { type: 'array', items: this.#toldOne(value[0]) }
+        : { type: 'object', ...this.told(value as Told), additionalProperties: false };
+    const type = typeFromAST(this.schema, parseType(value)) as GraphQLOutputType | undefined;
+    if (!type) throw new Error(`There is no type ${value}`);
+    const record = getNamedType(type);
+    return this.output(type, isObjectType(record) ? selectionOf(recordSelection(record)) : undefined);
+  }
 
   /** What a field answers for a selection. A record that is selected as REST shows it is a component of its own. */
   output(type: GraphQLOutputType, selection: SelectionSetNode | undefined, title?: string): Schema {
@@ -163,7 +194,7 @@ export class Schemas {
     const known = this.#records.get(type.name);
     if (known) return known;
     const text = recordSelection(type);
-    const printed = text === '{  }' ? text : print((parse(text).definitions[0] as OperationDefinitionNode).selectionSet);
+    const printed = text === '{  }' ? text : print(selectionOf(text));
     this.#records.set(type.name, printed);
     return printed;
   }

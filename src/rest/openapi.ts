@@ -30,7 +30,7 @@ const aKey =
 
 /** The OpenAPI 3.1 document of exactly the endpoints that are served (contract "Versioning": document version 1.0.0). */
 export function openApiDocument(schema: GraphQLSchema, endpoints: readonly BoundEndpoint[], basePath: string): Record<string, unknown> {
-  const schemas = new Schemas();
+  const schemas = new Schemas(schema);
   Object.assign(schemas.components, sharedComponents.schemas);
   const ids = operationIds(endpoints);
   const paths: Record<string, Schema> = {};

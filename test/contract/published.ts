@@ -81,6 +81,12 @@ export function faultsOf(component: string, value: unknown): string | undefined 
   return validate(value) ? undefined : ajv.errorsText(validate.errors);
 }
 
+/** What is wrong with an answer's body, by the document; undefined where nothing is. */
+export function answerFaultsOf(address: string, status: number, body: unknown): string | undefined {
+  const validate = validatorAt(...responseAt(address, status).at, 'content', 'application/json', 'schema');
+  return validate(body) ? undefined : ajv.errorsText(validate.errors);
+}
+
 /** What is wrong with the body of a request, by the document; undefined where nothing is. */
 export function bodyFaultsOf(address: string, body: unknown): string | undefined {
   const [method, path] = address.split(' ') as [string, string];

@@ -1,6 +1,6 @@
 import { Agent, type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'node:http';
 import { faultMeanings } from '../../src/kernel/base/errors.js';
-import { isPublishedStatus } from './publishedStatuses.js';
+import { isPublishedStatus, unpublishedMembers } from './publishedStatuses.js';
 
 /** What came back from the server: a test reads whatever members it expects. */
 // biome-ignore lint/suspicious/noExplicitAny: the shape of a reply is what the tests are there to find out
@@ -44,8 +44,8 @@ const leaks =
   /prisma|pglite|\bpg_|sqlstate|violates|\brelation "|syntax error at|\bselect .+ from\b|\.(?:ts|js):\d+|node_modules|account_id/i;
 
 /**
- * Sends one request as it is and reads its reply. Fails the test on a 500, on an error that tells too much, and on a status that the
- * published document does not name.
+ * Sends one request as it is and reads its reply. Fails the test on a 500, on an error that tells too much, and on a status, or a
+ * member of an error, that the published document does not name.
  */
 export async function exchange(wire: Wire, raw: Raw): Promise<Reply> {
   const reply = await send(wire, raw);
@@ -58,6 +58,8 @@ export async function exchange(wire: Wire, raw: Raw): Promise<Reply> {
   const isServed = reply.body?.error !== 'Endpoint not found';
   if (isServed && !isPublishedStatus(raw.method ?? 'GET', path, reply.status))
     throw new Error(`The document does not name the status: ${told}`);
+  const unnamed = isServed ? unpublishedMembers(raw.method ?? 'GET', path, reply.status, reply.body) : [];
+  if (unnamed.length > 0) throw new Error(`The document does not name ${unnamed.join(', ')}: ${told}`);
   return reply;
 }
 

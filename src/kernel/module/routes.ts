@@ -22,6 +22,11 @@ export interface RawReply {
   body: string | Readable | object;
 }
 
+/** Members of an object by their names, each written as its type of GraphQL: `'[Blocker!]!'`. A name that ends in `?` need not be there. */
+export interface Told {
+  readonly [name: string]: string | Told | readonly [Told];
+}
+
 export interface EndpointOptions {
   /** Names of the query parameters that differ from the operation's arguments: `assigned_to: 'filter.assignedTo'`. */
   query?: Record<string, string>;
@@ -59,6 +64,8 @@ export interface EndpointOptions {
   also?: number[];
   /** Success statuses by a flag of the result: `{ created: 201 }`. */
   statusWhen?: Record<string, number>;
+  /** For the document: what the errors of a status tell besides what every error does. */
+  tells?: Readonly<Record<number, Told>>;
   as?: ReplyShape;
   status?: number;
   /** For `beside`: the member that becomes `data`. */

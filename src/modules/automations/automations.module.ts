@@ -73,7 +73,10 @@ export default defineModule({
     read('GET /automations/{id}', 'automation', { with: history }),
     edit('PATCH /automations/{id}', 'updateAutomation', { also: [402, 422] }),
     drop('DELETE /automations/{id}', 'deleteAutomation'),
-    act('POST /automations/{id}/publish', 'publishAutomation', { also: [402, 422] }),
+    act('POST /automations/{id}/publish', 'publishAutomation', {
+      also: [402, 422],
+      tells: { 422: { 'blockers?': '[AutomationBlocker!]!' } },
+    }),
     read('GET /automations/{id}/signing-secret', 'automationSigningSecret'),
     act('POST /automations/{id}/dry-run', 'dryRunAutomation'),
     act('POST /automations/{id}/bulk-enroll', 'enrollInAutomation', { also: [402, 422] }),

@@ -7,6 +7,8 @@ import { CallFlowResolver } from './callFlow.resolver.js';
 import { findCallFlow } from './callFlow.service.js';
 import { callFlowTable, callFlowVersionTable, rosterTable, voiceNumberTable } from './callFlow.table.js';
 
+const blocked = { 422: { 'blockers?': '[Blocker!]!' } };
+
 export default defineModule({
   name: 'callFlows',
   about: 'What callers of a number hear, and whom it rings',
@@ -24,9 +26,9 @@ export default defineModule({
     read('GET /call-flows/{id}', 'callFlow'),
     edit('PATCH /call-flows/{id}', 'updateCallFlow', { also: [409, 422, 428] }),
     read('GET /call-flows/{id}/validate', 'callFlowBlockers'),
-    act('POST /call-flows/{id}/publish', 'publishCallFlow', { spread: 'callFlow', also: [402, 409, 422, 428, 502] }),
+    act('POST /call-flows/{id}/publish', 'publishCallFlow', { spread: 'callFlow', also: [402, 409, 422, 428, 502], tells: blocked }),
     act('POST /call-flows/{id}/unpublish', 'unpublishCallFlow'),
-    act('POST /call-flows/{id}/simulate', 'simulateCallFlow', { also: [422] }),
+    act('POST /call-flows/{id}/simulate', 'simulateCallFlow', { also: [422], tells: blocked }),
     read('GET /call-flows/{id}/wiring', 'callFlowWiring'),
     act('POST /call-flows/{id}/wiring', 'wireCallFlow', { also: [409, 502] }),
   ],

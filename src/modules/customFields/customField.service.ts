@@ -118,8 +118,14 @@ async function checkUnnamed(ctx: Context, field: CustomField, changed: 'fieldKey
   const summary = await dependenciesOf(ctx, field);
   const { dependencyCount } = summary;
   const told = `cannot be changed while the field is named elsewhere (dependencies: ${dependencyCount})`;
-  check(dependencyCount === 0, () => unprocessable(changed, 'conflicting', told, { ...summary }));
+  check(dependencyCount === 0, () => unprocessable(changed, 'conflicting', told, shown(summary)));
 }
+
+/** What refers to a field, as errors tell it. */
+const shown = ({ dependencyCount, dependencies }: DependencySummary) => ({
+  dependencyCount,
+  dependencies: dependencies.map(({ type, recordId, name }) => ({ type, id: recordId, name })),
+});
 
 interface Impact extends DependencySummary {
   valueCount: number;
@@ -134,7 +140,6 @@ function checkConfirmed({ confirmImpact, expectedValueCount, expectedDependencyC
   check((isHarmless || confirmImpact) && stillHolds, () => {
     const numbers = `${valueCount} values and ${dependencyCount} dependencies are affected`;
     const words = `Deleting this field has an impact: ${numbers}. Confirm with confirmImpact, expectedValueCount and expectedDependencyCount`;
-    const dependencies = impact.dependencies.map(({ type, recordId, name }) => ({ type, id: recordId, name }));
-    return new AppError('impact_confirmation_required', words, { more: { impact: { valueCount, dependencyCount, dependencies } } });
+    return new AppError('impact_confirmation_required', words, { more: { impact: { valueCount, ...shown(impact) } } });
   });
 }

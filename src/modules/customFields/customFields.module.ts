@@ -18,7 +18,13 @@ export default defineModule({
     list('GET /custom-fields', 'customFields', { as: 'camelPage' }),
     make('POST /custom-fields', 'createCustomField', { also: [402] }),
     read('GET /custom-fields/{id}', 'customField'),
-    edit('PATCH /custom-fields/{id}', 'updateCustomField'),
-    drop('DELETE /custom-fields/{id}', 'deleteCustomField', { inputByQuery: true, also: [409] }),
+    edit('PATCH /custom-fields/{id}', 'updateCustomField', {
+      tells: { 422: { 'valueCount?': 'Int!', 'dependencyCount?': 'Int!', 'dependencies?': '[CustomFieldDependency!]!' } },
+    }),
+    drop('DELETE /custom-fields/{id}', 'deleteCustomField', {
+      inputByQuery: true,
+      also: [409],
+      tells: { 409: { impact: { valueCount: 'Int!', dependencyCount: 'Int!', dependencies: '[CustomFieldDependency!]!' } } },
+    }),
   ],
 });

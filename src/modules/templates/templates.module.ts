@@ -19,6 +19,9 @@ export default defineModule({
     act('POST /emails/templates/test-send', 'testSendTemplate', { also: [402, 502] }),
     read('GET /emails/templates/{id}', 'template'),
     edit('PATCH /emails/templates/{id}', 'updateTemplate', { also: [422] }),
-    drop('DELETE /emails/templates/{id}', 'archiveTemplate', { also: [409] }),
+    drop('DELETE /emails/templates/{id}', 'archiveTemplate', {
+      also: [409],
+      tells: { 409: { uses: [{ type: 'String!', id: 'ID!', name: 'String!' }] } },
+    }),
   ],
 });

@@ -38,7 +38,10 @@ export default defineModule({
     read('GET /webhooks/manage/{id}', 'webhook', { with: `deliveries: deliveryHistory ${delivery}` }),
     edit('PATCH /webhooks/manage/{id}', 'updateWebhook'),
     drop('DELETE /webhooks/manage/{id}', 'archiveWebhook'),
-    act('POST /webhooks/manage/{id}/test', 'testWebhook', { also: [402, 502] }),
+    act('POST /webhooks/manage/{id}/test', 'testWebhook', {
+      also: [402, 502],
+      tells: { 502: { success: 'Boolean!', statusCode: 'Int', responseTime: 'Int!', event: 'String!' } },
+    }),
     act('POST /webhooks/manage/{id}/rotate-secret', 'rotateWebhookSecret', { spread: 'webhook' }),
     list('GET /webhooks/manage/{id}/deliveries', 'deliveriesOfWebhook', { as: 'page' }),
     read('GET /webhooks/deliveries/{id}/explain', 'webhookDeliveryExplanation'),
