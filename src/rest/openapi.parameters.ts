@@ -143,7 +143,8 @@ function queryParameters(argument: GraphQLInputField, { target, all }: { target:
     parameter(main, undefined, argument, schemas, others.length === 0),
     ...others.map((name) => parameter(name, `Another name for ${main}`, argument, schemas, false)),
   ];
-  return others.length > 0 ? written.map((one) => ({ ...one, schema: shared(one, argument, schemas) })) : written;
+  if (others.length > 0) return written.map((one) => ({ ...one, schema: shared(one, argument, schemas) }));
+  return written.map((one) => ({ ...one, schema: { ...(one.schema as Schema), ...(target.byDefault && { default: target.byDefault }) } }));
 }
 
 function argumentAt(field: GraphQLField<unknown, unknown>, path: string[]): GraphQLInputField {

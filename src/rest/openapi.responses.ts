@@ -98,6 +98,7 @@ const headers: Record<string, Schema> = {
   'X-Page': number('The page number'),
   'X-Per-Page': number('The page size'),
   'X-Next-Cursor': text('What `cursor` takes for the page after this one; absent at the end'),
+  'Set-Cookie': text('The session, service_session, where one begins or ends'),
   'Access-Control-Allow-Origin': text('* where pages of any origin may call'),
 };
 
@@ -146,6 +147,7 @@ export function responsesOf(bound: BoundEndpoint, schemas: Schemas): Record<stri
     ...(isRepeatable(bound) ? ['Idempotent-Replayed'] : []),
     ...(looksAtBody ? ['X-Ignored-Fields'] : []),
     ...(endpoint.pagingHeaders ? ['X-Total-Count', 'X-Page', 'X-Per-Page', 'X-Next-Cursor'] : []),
+    ...(endpoint.setsCookie ? ['Set-Cookie'] : []),
     ...(endpoint.open ? ['Access-Control-Allow-Origin'] : []),
   ];
   for (const status of successStatuses(bound)) {

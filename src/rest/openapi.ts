@@ -25,6 +25,9 @@ export function operationIds(endpoints: readonly BoundEndpoint[]): Map<BoundEndp
 
 export const summaryOf = ({ endpoint, field }: BoundEndpoint) => endpoint.summary ?? field?.description ?? endpoint.path;
 
+const about =
+  'A multi-tenant CRM over JSON. All data is scoped to the account of the caller; lengths are counted in code points. Every operation takes the headers traceparent and tracestate (W3C), and X-Client-Mutation-Id, which the events of what it writes carry.';
+
 const aKey =
   'An API key (svc_…); x-requires tells its least permission and its scopes, and of whom it acts for the least role, and the permissions that members need and admins do not';
 
@@ -44,7 +47,7 @@ export function openApiDocument(schema: GraphQLSchema, endpoints: readonly Bound
     info: {
       title: 'CRM Service API',
       version: '1.0.0',
-      description: 'A multi-tenant CRM over JSON. All data is scoped to the account of the caller; lengths are counted in code points.',
+      description: about,
       contact: { name: 'Whoever runs this server' },
       license: { name: 'MIT', identifier: 'MIT' },
     },

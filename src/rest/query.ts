@@ -9,6 +9,7 @@ import {
   GraphQLList,
   GraphQLString,
   getNamedType,
+  isEnumType,
   isInputObjectType,
 } from 'graphql';
 import { type Detail, detailOf, type Fault, invalid } from '../kernel/base/errors.js';
@@ -26,6 +27,8 @@ export interface ParameterTarget {
   words?: readonly string[];
   /** Of a sort: the direction where none is said, by the contract the list's own whatever the key. */
   order?: string;
+  /** Of a sort and its direction: what the list goes by where neither is said, if that is one of its sort keys. */
+  byDefault?: string;
 }
 
 /** assignedTo → assigned_to. */
@@ -70,7 +73,8 @@ export function queryTargets(field: GraphQLField<unknown, unknown>, endpoint: En
 const targetOf = ({ name, type }: GraphQLArgument, list: GraphQLField<unknown, unknown>): ParameterTarget => ({
   path: [name],
   type: name === totalCount ? countable : type,
-  order: name === 'sort' ? ownOrder(list) : undefined,
+  order: name === 'sort' ? ownOrder(list)?.[1] : undefined,
+  byDefault: saidByDefault(name, list),
 });
 
 /** The words of which a text is one, by the line of its model. */
@@ -92,11 +96,18 @@ function dropFixed(targets: Map<string, ParameterTarget>, { fixed = {} }: Endpoi
   for (const [name, { path }] of [...targets]) if (path.join('.') in fixed) targets.delete(name);
 }
 
-/** The direction in which a list is sorted by itself. */
-function ownOrder({ type }: GraphQLField<unknown, unknown>): string | undefined {
+/** What a list is sorted by of itself, and in which direction. */
+function ownOrder({ type }: GraphQLField<unknown, unknown>): readonly [string, string] | undefined {
   const page = getNamedType(type);
   const record = isConnection(page) ? getNamedType(page.getFields().nodes!.type) : undefined;
-  return (record?.extensions.table as AnyTable | undefined)?.options.byDefault[1];
+  return (record?.extensions.table as AnyTable | undefined)?.options.byDefault;
+}
+
+function saidByDefault(name: string, list: GraphQLField<unknown, unknown>): string | undefined {
+  const [sort, order] = ownOrder(list) ?? [];
+  const keys = getNamedType(list.args.find((arg) => arg.name === 'sort')?.type);
+  const isKey = isEnumType(keys) && keys.getValues().some((key) => key.name === sort);
+  return isKey ? { sort, order }[name] : undefined;
 }
 
 /** The members of an input as query parameters, in snake_case and camelCase. */

@@ -74,6 +74,27 @@ it('More than a hundred bodies were less than the document asks for', () => {
   expect(count).toBeGreaterThan(100);
 });
 
+it('A list says by which of its sort keys it goes, and goes by it', async () => {
+  const idsOf = async (path: string, query: string) => {
+    const { status, body } = await acme.owner.get(pathOf(path, { query }));
+    const rows: Loose[] = status === 200 ? (Array.isArray(body.data) ? body.data : body.data.data) : [{ id: status }];
+    return rows.map(({ id }) => id);
+  };
+  const lists = endpoints.flatMap(({ address, endpoint }) => {
+    const parameters = (operationAt(address).parameters ?? []) as Loose[];
+    const own = (name: string) => parameters.find((one) => one.name === name && one.schema.default)?.schema.default;
+    return endpoint.list && !endpoint.path.includes('{') && own('sort')
+      ? [{ path: endpoint.path, sort: own('sort'), order: own('order') }]
+      : [];
+  });
+  expect(lists).toEqual(expect.arrayContaining(['/contacts', '/companies', '/deals', '/tasks'].map((path) => ({ path, sort: 'createdAt', order: 'desc' })))); // biome-ignore format: one line
+  for (const { path, sort, order } of lists) {
+    // Work that goes on behind may add a record meanwhile: then one of the two is as the list was.
+    const [before, asked, after] = [await idsOf(path, ''), await idsOf(path, `sort=${sort}&order=${order}`), await idsOf(path, '')];
+    expect([path, [before, after]]).toEqual([path, expect.arrayContaining([asked])]);
+  }
+});
+
 it('A query is refused that gives less than its parameter says, or lacks one that is required', async () => {
   const taken: string[] = [];
   for (const { address, endpoint } of endpoints) {

@@ -15,7 +15,7 @@ import {
   server,
   type TestServer,
 } from '../support/index.js';
-import { expectPublished, published } from './published.js';
+import { expectPublished, operationAt, published } from './published.js';
 import { pathOf, type Sample, sampleOf } from './samples.js';
 
 let running: TestServer;
@@ -165,6 +165,8 @@ function itSucceeds(bound: BoundEndpoint) {
     if (![endpoint.status, ...successStatuses(bound)].includes(reply.status)) throw new Error(`${reply.status} ${reply.text}`);
     expectPublished(bound.address, reply);
     expect(reply.headers['x-request-id']).toBe('mine-1');
+    if (reply.status < 400)
+      expect('set-cookie' in reply.headers).toBe('Set-Cookie' in operationAt(bound.address).responses[reply.status]!.headers!);
     if (endpoint.list) expect(listed(reply)).toBeGreaterThan(0);
   });
 }

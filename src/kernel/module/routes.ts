@@ -58,6 +58,8 @@ export interface EndpointOptions {
   forgiving?: boolean;
   /** Whether pages of any origin may call it: without credentials, which it never looks at. Only for public operations. */
   open?: boolean;
+  /** Whether it begins or ends a session, whose cookie it sets. */
+  setsCookie?: boolean;
   /** Bytes that the body may have; 1 MiB by default. */
   bodyCap?: number;
   /** Statuses that the document names besides those which follow from the endpoint's kind. */
