@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { systemClock } from '../../src/kernel/base/clock.js';
 import { mailsSent } from '../../src/modules/auth/auth.mail.js';
 import { type MailBehaviour, SmtpSimulator } from '../../src/vendors/email/smtpSimulator.js';
-import { type Account, dataOf, password, server, type TestServer } from '../support/index.js';
+import { type Account, dataOf, expectRefusal, password, server, type TestServer } from '../support/index.js';
 import { eventually } from '../support/live.js';
 import { mailsTo, tokenMailed } from '../support/mail.js';
 
@@ -119,5 +119,16 @@ describe('the mail of an invitation', () => {
     dataOf(await acme.owner.del(`/users/${id}`));
     await eventually(allDone);
     expect(await mails(email)).toEqual([]);
+  });
+});
+
+describe('a test mail', () => {
+  it('that the mail server refuses is answered 502, and the log says why', async () => {
+    const { id } = dataOf(await acme.owner.post('/emails/templates', { name: 'Refused', channel: 'email', body: 'Hello' }));
+    await next({ kind: 'refuse', status: 451 });
+    const reply = await acme.owner.post('/emails/templates/test-send', { templateId: id, toEmail: 'tested@example.com' });
+    expectRefusal(reply, 502);
+    const [line] = api.logs.filter((told) => told.includes('a test mail was refused')).map((told) => JSON.parse(told));
+    expect(line).toMatchObject({ level: 40, err: { type: 'MailRefused', message: expect.stringContaining('451') } });
   });
 });

@@ -8,14 +8,14 @@ import { inOwnTransaction } from '../../kernel/operations/ownTransaction.js';
 import { type Email, MailLeft, MailRefused } from '../../vendors/email/email.js';
 import { checkMayMail } from '../auth/auth.verification.js';
 import { contactsRefusingMail, type EmailRefusal, emailRefusal } from '../contacts/contact.optOut.js';
-import { getContact, requireContact } from '../contacts/contact.service.js';
+import { requireContact } from '../contacts/contact.service.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { oneLine } from '../templates/template.mergeFields.js';
 import { headStart, messageToSend, type Outcome, type Sending, settle, takeMessage } from './message.due.js';
 import { park } from './message.hold.js';
 import type { SendEmailInput } from './message.model.js';
 import { effectOf, type RequestEffect, releaseKey } from './message.requestKey.js';
-import { blankMessage, emitMessage, getMessage, type MessageRow } from './message.service.js';
+import { addressee, blankMessage, emitMessage, getMessage, type MessageRow } from './message.service.js';
 import { tokenOf } from './message.token.js';
 import { tracked } from './message.tracking.js';
 
@@ -56,12 +56,7 @@ async function keepFirst(ctx: Context, input: SendEmailInput, effect: RequestEff
   return inOwnTransaction(ctx, async (inside) => {
     await releaseKey(inside, effect);
     // In one statement.
-    const [contact, refusing] = await Promise.all([
-      getContact(inside, contactId).catch(() => {
-        throw invalidField('contactId', 'not_found', 'names no contact of this account');
-      }),
-      contactsRefusingMail(inside, [contactId]),
-    ]);
+    const [contact, refusing] = await Promise.all([addressee(inside, contactId), contactsRefusingMail(inside, [contactId])]);
     checkTrial(ctx);
     const refusal = emailRefusal({ ...contact, optedOutEmail: refusing.size > 0 });
     check(!refusal, () => refusals[refusal!]!());

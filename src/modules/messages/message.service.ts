@@ -1,4 +1,4 @@
-import { check, invalidChoice, invalidField, notFound } from '../../kernel/base/errors.js';
+import { check, invalidChoice, invalidField, notFound, orNull } from '../../kernel/base/errors.js';
 import { defined, withChanges } from '../../kernel/base/objects.js';
 import type { Context } from '../../kernel/context/context.js';
 import { emptyRow, type RowOf } from '../../kernel/database/kinds.js';
@@ -8,6 +8,7 @@ import { isEmail } from '../../kernel/model/checks.js';
 import { checkReferences, type ReferenceKinds } from '../../kernel/operations/references.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { scoreOfWriter } from '../contacts/contact.score.js';
+import { type ContactRow, getContact } from '../contacts/contact.service.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import type { CreateMessageInput, MessageList, MessageStatus } from './message.model.js';
 import { messageRow, messageTable } from './message.table.js';
@@ -32,6 +33,13 @@ export async function getSms(ctx: Context, id: string): Promise<MessageRow> {
 }
 
 export const messageRows = rowsToChange(messageTable);
+
+/** Whom a message is to go to. Throws 400 where that is nobody. */
+export async function addressee(ctx: Context, contactId: string): Promise<ContactRow> {
+  const contact = await orNull(getContact(ctx, contactId));
+  check(contact, () => invalidField('contactId', 'not_found', 'names no contact of this account'));
+  return contact;
+}
 
 /** What stands for the text of a message that came without one. */
 export const noText = 'No text';

@@ -10,13 +10,13 @@ import { asE164, isE164 } from '../../kernel/model/checks.js';
 import { stayOpen } from '../../kernel/operations/idempotency.js';
 import { withRetries } from '../../kernel/operations/ownTransaction.js';
 import { recipientOfText } from '../contacts/contact.optOut.js';
-import { getContact, requireContact } from '../contacts/contact.service.js';
+import { requireContact } from '../contacts/contact.service.js';
 import { isClaimed, type NumberRow, numbersOf } from '../numbers/number.service.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { lineOfCaller } from '../vendorLine/vendorLine.service.js';
 import { headStart, takingToSend } from './message.due.js';
 import { effectOf, type RequestEffect, releaseKey } from './message.requestKey.js';
-import { blankMessage, emitMessage, getMessage, type MessageRow } from './message.service.js';
+import { addressee, blankMessage, emitMessage, getMessage, type MessageRow } from './message.service.js';
 import { attemptSms, smsRefusal } from './message.sms.attempt.js';
 import type { SendSmsInput } from './message.sms.model.js';
 
@@ -174,9 +174,7 @@ const inE164 = (ctx: Context, given: string) => asE164(given, ctx.caller.account
 /** Whom a message goes to, and what of them decides whether it may go. Throws 400 for nobody. */
 async function recipient(ctx: Context, input: SendSmsInput) {
   const [contact, known] = await Promise.all([
-    getContact(ctx, input.contactId).catch(() => {
-      throw invalidField('contactId', 'not_found', 'names no contact of this account');
-    }),
+    addressee(ctx, input.contactId),
     recipientOfText(ctx, input.contactId, input.toNumber ? inE164(ctx, input.toNumber) : null),
   ]);
   return { contact, known: known! };

@@ -1,7 +1,8 @@
 import { limited } from '../../kernel/access/rateLimits.js';
 import { AppError, invalidField } from '../../kernel/base/errors.js';
-import type { Context } from '../../kernel/context/context.js';
+import { type Context, inLog } from '../../kernel/context/context.js';
 import { effectIdOf } from '../../kernel/operations/idempotency.js';
+import { MailRefused } from '../../vendors/email/email.js';
 import { countMail } from '../auth/auth.mail.js';
 import { checkMayMail } from '../auth/auth.verification.js';
 import { checkTrial } from '../plans/plan.limits.js';
@@ -40,7 +41,9 @@ export async function testSend(ctx: Context, input: TestSendInput): Promise<Test
   // The same mail where it is sent again under its key: mail servers and readers know it by this.
   const messageId = `<${effectIdOf(ctx, 'test send', input)}@${new URL(ctx.app.config.publicUrl).hostname}>`;
   const mail = { to: toEmail, messageId, subject, text: merged(template.body, values, new Room('templateId')), html };
-  await ctx.app.vendors.email.send(mail).catch(() => {
+  await ctx.app.vendors.email.send(mail).catch((error: unknown) => {
+    if (!(error instanceof MailRefused)) throw error;
+    ctx.app.log.warn({ err: error, ...inLog(ctx.request) }, 'a test mail was refused');
     throw new AppError('vendor_unavailable', 'The mail server did not take the mail');
   });
   return { sent: true, toEmail, subject };
