@@ -222,6 +222,7 @@ describe('GET /contacts/smart-views', () => {
       expect({ [key]: (await found(`smart_view=${key}`)).length }).toEqual({ [key]: count });
     }
     expect(views).toHaveLength(7);
+    expect(views[0].description).toContain('nobody has closed the conversation since');
   });
 });
 

@@ -1,16 +1,25 @@
 import type { AccountInfo, Context } from '../../kernel/context/context.js';
 import { integer } from '../../kernel/database/kinds.js';
-import { type Sql, sql } from '../../kernel/database/sql.js';
+import { rawSql, type Sql, sql } from '../../kernel/database/sql.js';
 import { beginOfWeek } from '../../kernel/tables/dateRanges.js';
 import { saidByKeys } from '../../kernel/tables/rowCondition.js';
 import type { SmartView, SmartViewInfo } from './contact.model.js';
 
 type View = keyof typeof SmartView;
 
-/** Who waits for us, and from when on. A row for each reason: the last message is inbound and unanswered, or an open task is overdue. */
+/** Whether the last message of a conversation is inbound, by an alias of its row. */
+export function isUnanswered(alias: string): Sql {
+  const [inbound, outbound] = [rawSql(`${alias}.last_inbound_at`), rawSql(`${alias}.last_outbound_at`)];
+  return sql`(${inbound} is not null and (${outbound} is null or ${inbound} > ${outbound}))`;
+}
+
+/**
+ * Who waits for us, and from when on. A row for each reason: the last message is inbound and unanswered, and nobody has closed the
+ * conversation since, or an open task is overdue.
+ */
 const waiting = (account: string, now: Date): Sql => sql`
   select v.contact_id, v.last_inbound_at as since from conversations v where v.account_id = ${account}::uuid and v.closed_at is null
-  and v.last_inbound_at is not null and (v.last_outbound_at is null or v.last_inbound_at > v.last_outbound_at)
+  and ${isUnanswered('v')}
   union all
   select k.contact_id, k.due_date from tasks k where k.account_id = ${account}::uuid and k.contact_id is not null
   and k.status <> 'done' and k.due_date < ${now}::timestamptz`;
@@ -35,7 +44,10 @@ const conditions: Record<View, (ctx: Context) => Sql> = {
 };
 
 const words: Record<View, [name: string, description: string]> = {
-  needs_follow_up: ['Needs follow-up', 'The last message is inbound and unanswered, or an open task is overdue'],
+  needs_follow_up: [
+    'Needs follow-up',
+    'The last message is inbound and unanswered, and nobody has closed the conversation since, or an open task is overdue',
+  ],
   hot_leads: ['Hot leads', 'Lead score of 70 or more'],
   new_this_week: ['New this week', 'Made since Monday'],
   recently_won: ['Recently won', 'A deal won within 30 days'],

@@ -3,12 +3,13 @@ import type { Context } from '../../kernel/context/context.js';
 import { type RowOf } from '../../kernel/database/kinds.js';
 import { type Sql, sql } from '../../kernel/database/sql.js';
 import { byTime, modelRow, table } from '../../kernel/tables/index.js';
+import { isUnanswered } from '../contacts/contact.views.js';
 import { Conversation, ConversationConnection, ConversationList, type ConversationState } from './conversation.model.js';
 import { idleAfter, slaOf, stateOf, waits } from './conversation.state.js';
 
 const row = modelRow('Conversation', Conversation);
 
-const isWaiting = sql`(t.last_inbound_at is not null and (t.last_outbound_at is null or t.last_inbound_at > t.last_outbound_at))`;
+const isWaiting = isUnanswered('t');
 
 const isIdle = (ctx: Context): Sql => sql`(t.last_message_at is null or t.last_message_at < ${idleAfter(ctx.now())}::timestamptz)`;
 
@@ -28,7 +29,7 @@ const isIn: Record<keyof typeof ConversationState, (ctx: Context) => Sql> = {
 
 const sla = (ctx: Context): Sql => {
   const since = (hours: number) => sql`t.last_inbound_at <= ${new Date(ctx.now().getTime() - hours * hourMs)}::timestamptz`;
-  const dueAt = sql`to_char((t.last_inbound_at + interval '24 hours') at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+  const dueAt = sql`to_char((t.last_inbound_at + make_interval(hours => ${waits.breached}::int)) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
   return sql`case when ${state(ctx)} <> 'awaiting_reply' then json_build_object('state', 'none', 'dueAt', null) else json_build_object(
     'state', case when ${since(waits.breached)} then 'breached' when ${since(waits.dueSoon)} then 'due_soon' else 'ok' end, 'dueAt', ${dueAt}) end`;
 };
