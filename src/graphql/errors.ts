@@ -1,8 +1,8 @@
 import { type ExecutionResult, GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { extensionsOf } from '../http/errors.js';
-import { AppError } from '../kernel/base/errors.js';
-import { type Context, inLog } from '../kernel/context/context.js';
-import { logUnavailable } from '../kernel/context/unavailableLog.js';
+import { type AppError, internalError } from '../kernel/base/errors.js';
+import type { Context } from '../kernel/context/context.js';
+import { answerTo } from '../kernel/context/unavailableLog.js';
 import { causeOf } from '../kernel/operations/operation.js';
 
 /** An error of ours as GraphQL prints it: `extensions` carry code, status, field, details, requestId. */
@@ -17,10 +17,8 @@ const most = 100;
 export function printErrors(result: ExecutionResult, ctx: Context): ExecutionResult {
   if (!result.errors?.length) return result;
   const errors = result.errors.slice(0, most).map((error) => {
-    const cause = causeOf(error);
-    if (cause) logUnavailable(ctx.app, cause, ctx.request);
-    else ctx.app.log.error({ err: error.originalError ?? error, ...inLog(ctx.request) }, 'unhandled error in a resolver');
-    return toGraphQLError(cause ?? new AppError('internal_error', 'Internal server error'), ctx.request.id, error);
+    const answer = answerTo(ctx, error.originalError ?? error, causeOf(error), 'unhandled error in a resolver');
+    return toGraphQLError(answer, ctx.request.id, error);
   });
   return { ...result, errors };
 }
@@ -39,7 +37,7 @@ export function formatError(formatted: GraphQLFormattedError): GraphQLFormattedE
   const { code, ...rest } = formatted.extensions ?? {};
   if (rest.status) return { ...formatted, extensions: { code, ...withoutStack(rest) } };
   const ours = requestErrors.has(String(code)) ? { code: 'invalid_request', status: 400 } : { code: 'internal_error', status: 500 };
-  const message = ours.status === 500 ? 'Internal server error' : formatted.message;
+  const message = ours.status === 500 ? internalError().message : formatted.message;
   return { message, locations: formatted.locations, extensions: ours };
 }
 

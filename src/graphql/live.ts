@@ -1,6 +1,6 @@
 import { type GraphQLObjectType, type GraphQLSchema, getNamedType } from 'graphql';
 import { Budget } from '../kernel/base/budget.js';
-import { AppError, badRequest } from '../kernel/base/errors.js';
+import { AppError, badRequest, internalError } from '../kernel/base/errors.js';
 import { nextTurn, pause } from '../kernel/base/eventLoop.js';
 import type { TurnQueue } from '../kernel/base/turnQueue.js';
 import { type App, Context, type Principal } from '../kernel/context/context.js';
@@ -163,7 +163,7 @@ export class LiveQuery {
   /** Waits where the database is away; ends the subscriptions where the document cannot be read, or takes too long each time. */
   async #fault(error: unknown): Promise<void> {
     const known = error instanceof AppError ? error : fromDatabase(error);
-    const reason = known ?? new AppError('internal_error', 'Something went wrong on our side');
+    const reason = known ?? internalError();
     if (!known) this.app.log.error({ err: error }, 'a live query failed');
     if (reason.code !== 'unavailable') return this.#fail(reason);
     if (await this.#patience.isOver()) return this.#fail(badRequest('The live query takes too long: ask for less'));

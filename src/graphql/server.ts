@@ -12,11 +12,11 @@ import {
 import type { RateGate } from '../http/limits.js';
 import type { Bucket } from '../kernel/access/rateLimits.js';
 import { Budget } from '../kernel/base/budget.js';
-import { AppError, badRequest } from '../kernel/base/errors.js';
+import { type AppError, badRequest } from '../kernel/base/errors.js';
 import { answerSize, Printed, printJson } from '../kernel/base/jsonText.js';
 import { ownPlaceIn, stateOf } from '../kernel/base/trace.js';
-import { type Context, inLog } from '../kernel/context/context.js';
-import { logUnavailable } from '../kernel/context/unavailableLog.js';
+import type { Context } from '../kernel/context/context.js';
+import { answerTo } from '../kernel/context/unavailableLog.js';
 import { fromDatabase } from '../kernel/database/errors.js';
 import { type Operation, run } from '../kernel/operations/operation.js';
 import type { Documents } from './documents.js';
@@ -201,14 +201,9 @@ async function subscribed({ subscribe, subscribesOnly }: GraphQLContext, request
 
 export function refusalOf(error: unknown, ctx: Context): AppError {
   const known = fromDatabase(error);
-  if (known) {
-    logUnavailable(ctx.app, known, ctx.request);
-    return known;
-  }
   // What the library itself finds wrong with a document or its variables: nothing of ours was called.
-  if (error instanceof GraphQLError && !error.originalError) return badRequest(error.message);
-  ctx.app.log.error({ err: error, ...inLog(ctx.request) }, 'unhandled error in an operation');
-  return new AppError('internal_error', 'Internal server error');
+  if (!known && error instanceof GraphQLError && !error.originalError) return badRequest(error.message);
+  return answerTo(ctx, error, known, 'unhandled error in an operation');
 }
 
 /** Each root field spends its named buckets, so that aliases do not multiply what a limit allows. */

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type { WebSocket as ProtocolSocket } from 'graphql-ws';
 import type { RawData, WebSocket } from 'ws';
-import { AppError } from '../kernel/base/errors.js';
+import { type AppError, internalError } from '../kernel/base/errors.js';
 import type { Principal } from '../kernel/context/context.js';
 import { Backlog, drained, isCrowded } from './backpressure.js';
 import { toGraphQLError } from './errors.js';
@@ -186,7 +186,7 @@ export class Connection implements Connected {
   /** Ends it for a fault of ours, of which nobody else is told. */
   fault(error: unknown): void {
     this.failed(error);
-    this.end(new AppError('internal_error', 'Internal server error'));
+    this.end(internalError());
   }
 
   /** Closes, and cuts the line when the other side does not answer. */

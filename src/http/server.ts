@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import cookie from '@fastify/cookie';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import { RateLimited } from '../kernel/access/rateLimits.js';
-import { AppError, badRequest, notFound, tooLarge, unavailable } from '../kernel/base/errors.js';
+import { type AppError, badRequest, notFound, tooLarge, unavailable } from '../kernel/base/errors.js';
 import { ownPlaceIn, stateOf } from '../kernel/base/trace.js';
 import type { App, Principal, RequestInfo } from '../kernel/context/context.js';
-import { Context, inLog } from '../kernel/context/context.js';
-import { logUnavailable } from '../kernel/context/unavailableLog.js';
+import { Context } from '../kernel/context/context.js';
+import { answerTo } from '../kernel/context/unavailableLog.js';
 import { fromDatabase } from '../kernel/database/errors.js';
 import type { Callback } from '../kernel/module/module.js';
 import { errorPage } from '../kernel/module/page.js';
@@ -193,11 +193,8 @@ function asAppError(error: unknown, bodyLimit: number): AppError | undefined {
 }
 
 function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply) {
-  const known = asAppError(error, request.routeOptions.bodyLimit);
-  if (known) logUnavailable(request.ctx.app, known, request.ctx.request);
-  else request.ctx.app.log.error({ err: error, ...inLog(request.ctx.request) }, 'unhandled error');
-  if (known instanceof RateLimited) request.gate.show(known.spent);
-  const answer = known ?? new AppError('internal_error', 'Internal server error');
+  const answer = answerTo(request.ctx, error, asAppError(error, request.routeOptions.bodyLimit), 'unhandled error');
+  if (answer instanceof RateLimited) request.gate.show(answer.spent);
   if (answer.retryAfter !== undefined) reply.header('Retry-After', String(answer.retryAfter));
   const { graphql, page } = request.routeOptions.config;
   if (page) return reply.send(rawBody(reply, errorPage(answer)));

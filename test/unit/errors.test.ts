@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { Prisma } from '../../src/generated/prisma/client.js';
-import { AppError, invalid, statusOf } from '../../src/kernel/base/errors.js';
+import { AppError, internalError, invalid, statusOf } from '../../src/kernel/base/errors.js';
 import { fromDatabase, isRetryable, kindOfFault, mayRetry, pauseBefore } from '../../src/kernel/database/errors.js';
+import { errorText } from '../../src/modules/actions/action.service.js';
 import { inClientNames } from '../../src/rest/errors.js';
 import { freePort } from '../support/simulators.js';
 
@@ -120,5 +121,11 @@ describe('an error of ours', () => {
     expect(named.details![2]).toEqual({ field: 'city', code: 'required', message: 'c', options: ['d'] });
     const untouched = invalid([{ field: 'city', code: 'required', message: 'c' }]);
     expect(inClientNames(untouched, names)).toBe(untouched);
+  });
+});
+
+describe('a fault of ours', () => {
+  it('is called the same in the log of a run as in an answer, and says nothing of itself', () => {
+    expect(errorText(new TypeError('row is undefined'))).toBe(`internal_error: ${internalError().message}`);
   });
 });

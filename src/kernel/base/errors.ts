@@ -159,6 +159,8 @@ export const taken = (field: string, message = 'is taken already') => conflict(f
 export const paymentRequired = (message: string) => new AppError('payment_required', message);
 export const tooLarge = (field: string, message: string) =>
   new AppError('payload_too_large', `${field} ${message}`, { details: [{ field, code: 'too_large', message }] });
+/** 500: a fault of ours, of which the log is told and nobody else. */
+export const internalError = () => new AppError('internal_error', 'Internal server error');
 /** 503: nothing is wrong with the request. `retryAfter` is in seconds; the log tells the `cause`, the caller never hears of it. */
 export const unavailable = (message = 'The service is temporarily unavailable', retryAfter = 1, cause?: unknown) =>
   new AppError('unavailable', message, { retryAfter, cause });

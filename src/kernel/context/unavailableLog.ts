@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { secondMs } from '../base/durations.js';
-import { AppError } from '../base/errors.js';
+import { AppError, internalError } from '../base/errors.js';
 import { writeRarely } from '../base/rareLines.js';
 import { fromDatabase, kindOfFault } from '../database/errors.js';
 import { inLog, type RequestInfo } from './app.js';
@@ -45,4 +45,16 @@ export async function tryToNote(app: Logging, note: () => Promise<unknown>, mess
 export function logUnavailable(app: Logging, { code, cause }: AppError, request?: RequestInfo): void {
   if (code === 'unavailable' && cause !== undefined)
     warnThrottled(app, cause, 'a request was answered with 503', request && inLog(request));
+}
+
+interface Asked {
+  app: Logging;
+  request: RequestInfo;
+}
+
+/** What a caller hears of an error: what is known of it, else that it is a fault of ours. The log is told what is behind either. */
+export function answerTo({ app, request }: Asked, error: unknown, known: AppError | undefined, message: string): AppError {
+  if (known) logUnavailable(app, known, request);
+  else app.log.error({ err: error, ...inLog(request) }, message);
+  return known ?? internalError();
 }

@@ -1,5 +1,5 @@
 import { minuteMs, secondMs } from '../../kernel/base/durations.js';
-import { AppError, found, invalid, statusOf } from '../../kernel/base/errors.js';
+import { AppError, found, internalError, invalid, statusOf } from '../../kernel/base/errors.js';
 import { shortened } from '../../kernel/base/unicode.js';
 import { type Context, readOrReuse } from '../../kernel/context/context.js';
 import { fromDatabase } from '../../kernel/database/errors.js';
@@ -164,8 +164,8 @@ export const pauses = [10 * secondMs, minuteMs];
 /** What an error is to people who look at a run, as "code: message": ours say nothing of themselves. */
 export function errorText(error: unknown): string {
   const known = fromDatabase(error) ?? error;
-  if (!(known instanceof AppError) || statusOf[known.code] >= 500) return 'internal_error: Something went wrong on our side';
-  return shortened(`${known.code}: ${known.message}`, 1000);
+  const { code, message } = known instanceof AppError && statusOf[known.code] < 500 ? known : internalError();
+  return shortened(`${code}: ${message}`, 1000);
 }
 
 /** The contact for whom a run acts that an event started: none where the contact was deleted. */
