@@ -13,7 +13,7 @@ import { inOneTurn, maxNesting, parseLarge, poisoned, tooDeep } from './largeJso
  * What slow and greedy clients meet, in milliseconds and requests; Node's own are minutes and no limit. A client that takes nothing of
  * its answer for `answerTimeout` is cut off.
  */
-export const patience = {
+export const clientLimits = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   answerTimeout: 120_000,

@@ -15,7 +15,7 @@ import { rawBody } from './callbacks.js';
 import { Compression } from './compression.js';
 import { crossOrigin } from './crossOrigin.js';
 import { errorBody, graphqlErrorBody } from './errors.js';
-import { ambiguity, drainBody, dropUnasked, jsonBodies, patience, refuseAddress, refuseBroken, safetyHeaders } from './hardening.js';
+import { ambiguity, clientLimits, drainBody, dropUnasked, jsonBodies, refuseAddress, refuseBroken, safetyHeaders } from './hardening.js';
 import { RateGate } from './limits.js';
 import { Metrics } from './metrics.js';
 import { isLost, nowhere } from './nowhere.js';
@@ -69,12 +69,12 @@ export async function httpServer(app: App, identify: Identify, metrics: Metrics)
     bodyLimit,
     trustProxy: app.config.trustProxy ? isTrustedProxy(app.config.trustProxy) : false,
     genReqId: (request) => sane(request.headers['x-request-id']) ?? randomUUID(),
-    requestTimeout: patience.requestTimeout,
-    maxRequestsPerSocket: patience.maxRequestsPerSocket,
+    requestTimeout: clientLimits.requestTimeout,
+    maxRequestsPerSocket: clientLimits.maxRequestsPerSocket,
     clientErrorHandler: refuseBroken(unlimited),
     frameworkErrors: refuseAddress(unlimited),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 300 },
-    http: { headersTimeout: patience.headersTimeout, connectionsCheckingInterval: patience.connectionsCheckingInterval },
+    http: { headersTimeout: clientLimits.headersTimeout, connectionsCheckingInterval: clientLimits.connectionsCheckingInterval },
     forceCloseConnections: 'idle',
     // While it closes our own hook answers, with the body and the headers of every other refusal.
     return503OnClosing: false,
@@ -133,7 +133,7 @@ function addHooks(server: FastifyInstance, app: App, identify: Identify, metrics
     if (!bare || buckets) reply.headers(request.gate.headers());
     drainBody(request, reply);
     // From here on it is the client who lets the other wait. Node sets it anew with the next request.
-    request.raw.socket.setTimeout(patience.answerTimeout);
+    request.raw.socket.setTimeout(clientLimits.answerTimeout);
     dropUnasked(request, payload);
     // a stopping server lets its clients go one by one, before it closes what is left
     if (!app.ready) reply.header('Connection', 'close');

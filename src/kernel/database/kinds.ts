@@ -42,7 +42,7 @@ export const json = <T>(): Kind<T> => kind<T>('json');
 export const nullable = <T>({ read, ...kind }: Kind<T>): Kind<T | null> => ({
   ...kind,
   nullable: true,
-  ...(read && { read: orNull(read) }),
+  ...(read && { read: nullableRead(read) }),
 });
 export const listOf = <T>({ sql, read }: Kind<T>): Kind<readonly T[]> => ({ sql: `${sql}[]`, ...(read && { read: each(read) }) });
 
@@ -59,7 +59,7 @@ export const records = <S extends Shape>(shape: S): Kind<RowOf<S>[]> => {
   return kind('json', (rows: object[]) => rows.map(read));
 };
 
-function orNull<T>(read: Reads<T>): Reads<T | null> {
+function nullableRead<T>(read: Reads<T>): Reads<T | null> {
   return (json) => (json === null ? null : read(json));
 }
 

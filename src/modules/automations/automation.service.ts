@@ -15,7 +15,7 @@ import { automationForChange, changesOf } from './automation.rows.js';
 import { checkSchedule } from './automation.schedule.js';
 import { type AutomationRow, automationTable } from './automation.table.js';
 import { withTrigger } from './automation.trigger.js';
-import { endRunsOf } from './run.end.js';
+import { wakeRunsOf } from './run.end.js';
 
 /** Contract GET /automations: newest first. */
 export const listAutomations = (ctx: Context, args: AutomationList) => listRows<AutomationRow>(ctx, automationTable, args);
@@ -95,7 +95,7 @@ export async function deleteAutomation(ctx: Context, id: string) {
   ctx.update('Automation', before, { deletedAt: ctx.now(), active: false, liveEvent: null, nextRunAt: null, dueAt: null });
   const record = { ...before, active: false, nextRunAt: null };
   await ctx.emit({ name: 'automation.deleted', record });
-  await endRunsOf(ctx, before.id);
+  await wakeRunsOf(ctx, before.id);
   await cancelDeliveries(ctx, before.id);
   return deleted('Automation', before.id);
 }

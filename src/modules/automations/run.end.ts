@@ -117,8 +117,8 @@ export async function onContactDeleted(ctx: Context, event: DomainEvent): Promis
   await followContact(ctx, contact, kept);
 }
 
-const release = statement({
-  name: 'endRunsOfAutomation',
+const dueNow = statement({
+  name: 'wakeRunsOfAutomation',
   takes: { automation: uuid, now: instant },
   changes: true,
   text: ({ account, automation, now }) => sql`
@@ -127,7 +127,7 @@ const release = statement({
 });
 
 /** Has the runs of a deleted automation come due, which end then: so many as there are. */
-export async function endRunsOf(ctx: Context, automation: string): Promise<void> {
-  await ctx.rows(release, { automation, now: ctx.now() });
+export async function wakeRunsOf(ctx: Context, automation: string): Promise<void> {
+  await ctx.rows(dueNow, { automation, now: ctx.now() });
   ctx.wake('automationRuns');
 }

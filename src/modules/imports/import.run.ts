@@ -69,12 +69,12 @@ const holdRun = statement({
 });
 
 /** Another run took over: this one, which was thought dead, must not touch a row any more. */
-class Overtaken extends Error {}
+class LostRun extends Error {}
 
 /** Each transaction of a run begins so: one run at a time, and the newest alone. */
 const fence = (run: Run) => async (inside: Context) => {
   const [held] = await inside.rows(holdRun, { id: run.id, attempt: run.attempt });
-  if (!held) throw new Overtaken();
+  if (!held) throw new LostRun();
 };
 
 const pending = statement({
@@ -229,7 +229,7 @@ export const runImport: JobHandler<{ importId: string }> = async (ctx, { importI
   try {
     await runPart(ctx, run);
   } catch (error) {
-    if (error instanceof Overtaken) return;
+    if (error instanceof LostRun) return;
     if (retries >= importJob.retryLimit)
       await ctx.transaction((inside) => endImport(inside, run, 'It could not go on, however often it was tried'));
     else await ctx.rows(heardOf, run);
