@@ -1,8 +1,8 @@
 import type { App } from '../kernel/context/context.js';
 
-const kept = 1000;
+const keptMs = 1000;
 /** Longer than this the database is not there. */
-const patience = 2000;
+const timeoutMs = 2000;
 
 /**
  * Whether the server can do its work: it is not stopping, and its database answers and has the schema of this version. It does while that
@@ -13,7 +13,7 @@ export function readiness(app: App): () => Promise<boolean> {
   let answer = Promise.resolve(false);
   return async () => {
     if (!app.ready) return false;
-    if (performance.now() - looked >= kept) {
+    if (performance.now() - looked >= keptMs) {
       looked = performance.now();
       answer = answers(app);
     }
@@ -24,7 +24,7 @@ export function readiness(app: App): () => Promise<boolean> {
 async function answers({ database }: App): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), patience);
+    timer = setTimeout(() => resolve(false), timeoutMs);
   });
   const current = database.isCurrent().catch(() => false);
   return Promise.race([current, late]).finally(() => clearTimeout(timer));

@@ -18,11 +18,11 @@ const mostAccounts = 200;
 /** For so long a place may go on to rows that are taken with the settling of others, in the name of the account as it was then. */
 const goesOnMs = 1000;
 /** What is under way when the process stops has this long to end: a call of a vendor or a webhook ends after ten seconds by itself. */
-const longestWork = 10_000;
+const longestWorkMs = 10_000;
 /** So many accounts are remembered as served. */
 const mostServed = 500;
 /** The longest pause before a row is worked on again whose work ended in a fault of ours, or whose account is suspended. */
-const mostPause = hourMs;
+const mostPauseMs = hourMs;
 
 /** A row that was taken. */
 interface Due extends DueRow, Lapsing {
@@ -89,7 +89,7 @@ export class DueWorkers {
   }
 
   /** Takes no more rows, waits for those that are worked on, and gives back what has not ended by then. */
-  async stop(patienceMs = longestWork): Promise<void> {
+  async stop(patienceMs = longestWorkMs): Promise<void> {
     await Promise.all(this.#workers.map((worker) => worker.stop(patienceMs)));
   }
 }
@@ -206,7 +206,7 @@ async function workOnRow(
   };
   try {
     const request = { id: `due-${id}`, ip: '127.0.0.1', causes: causes ?? undefined };
-    const pause = account ? pauseOf(app, due, row) : mostPause;
+    const pause = account ? pauseOf(app, due, row) : mostPauseMs;
     if (!account || pause !== undefined) {
       (account ? noteLapsed : noteSuspended)(app, { work: name, id, accountId, attempt, pause });
       await later(pause!);
@@ -220,7 +220,7 @@ async function workOnRow(
     if (row.isCut) return undefined;
     await forgetLapses(app, due, row);
     app.log.error({ err: error, work: name, id, attempt }, 'due work failed');
-    await later(due.pause ? due.pause * secondMs : Math.min(2 ** attempt * 5 * secondMs, mostPause));
+    await later(due.pause ? due.pause * secondMs : Math.min(2 ** attempt * 5 * secondMs, mostPauseMs));
   }
   return next;
 }

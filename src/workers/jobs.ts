@@ -70,6 +70,7 @@ export class JobQueue implements Jobs {
     // The sweeps together may take longer than a job usually does, and what one leaves the next one takes.
     const options = { singletonKey: 'all', singletonSeconds: sweepSeconds, expireInSeconds: sweepSeconds, retryLimit: 1 };
     const sweeping = () => this.#boss.send(sweepQueue, {}, options).catch(this.#note);
+    // Asked for twice a period, so that none is left out; the queue takes one for each.
     this.#timer = setInterval(sweeping, sweepSeconds * 500).unref();
     this.#sweeping = sweeping();
   }

@@ -50,7 +50,7 @@ interface PoolSettings {
 const forAll: PoolSettings = { settings: [], seconds: 0 };
 
 /** A little more than the server's own statement_timeout: nothing came, so the connection is dead. */
-const readTimeoutMillis = 6000;
+const readTimeoutMs = 6000;
 
 /**
  * A connection that ends when it does not answer. The driver only gives up the query: on a half-open connection every
@@ -165,7 +165,7 @@ export function openPool(url: string, { log, pool: most }: PoolOptions, own = fo
     Client: MortalClient,
     connectionString: withSettings(url, [...settings, ...own.settings]),
     keepAlive: true,
-    query_timeout: readTimeoutMillis,
+    query_timeout: readTimeoutMs,
     max: Math.floor(connectionsOf(most) / 2),
     connectionTimeoutMillis: openingMillis.starting,
     idleTimeoutMillis: 30_000,

@@ -10,7 +10,7 @@ import { SpilledRows } from './spilledRows.js';
 export type { LockMode } from './locks.js';
 
 /** Milliseconds that a transaction may take which changes very many records; each of its statements is held to the limit of all. */
-const longest = 120_000;
+const longestMs = 120_000;
 
 /** Rows that a unit of work changes before it needs a turn: what is no more than this is over soon. */
 const mostWithoutTurn = 1000;
@@ -281,7 +281,7 @@ export class UnitOfWork {
           this.#settle = { commit, abandon };
           begun(tx);
         });
-      this.#finished = this.inTurn(() => this.app.database.prisma.$transaction(work, this.mayTakeLong ? { timeout: longest } : {}));
+      this.#finished = this.inTurn(() => this.app.database.prisma.$transaction(work, this.mayTakeLong ? { timeout: longestMs } : {}));
       this.#finished.catch(refused);
     });
     return this.#transaction;

@@ -5,7 +5,7 @@ import { TurnQueue } from '../../kernel/base/turnQueue.js';
 import type { Mail, Read, Reading } from './message.email.parserWorker.js';
 
 /** Milliseconds in which a mail must be read. */
-const longest = 30_000;
+const longestMs = 30_000;
 const resourceLimits = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32 };
 /** Mails that are read at one time in this process, one of an account. */
 const turns = new TurnQueue(2);
@@ -18,7 +18,7 @@ const mostBytesToStay = 1_000_000;
  * Reads a mail in a thread beside the server. Undefined where it cannot be read, or not with 256 MB. Throws 503 where the thread
  * did not answer within thirty seconds (`most`, in milliseconds). Mails of one account (`whose`) wait for each other.
  */
-export const readMail = (whose: string, reading: Reading, most = longest): Promise<Mail | undefined> =>
+export const readMail = (whose: string, reading: Reading, most = longestMs): Promise<Mail | undefined> =>
   turns.run(whose, async () => {
     const thread = idle.pop() ?? newThread();
     const read = await readIn(thread, reading, AbortSignal.timeout(most));

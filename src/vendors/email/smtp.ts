@@ -3,7 +3,7 @@ import { addressOf, type EmailVendor, MailLeft, MailRefused } from './email.js';
 const connections = 5;
 
 /** How long a mail may take where nobody says it. */
-const longest = 25_000;
+const longestMs = 25_000;
 
 /** Lets as many mails go at once as there are connections: how long one waits is known, and it has the rest of its time to go. */
 class Semaphore {
@@ -59,7 +59,7 @@ export function smtpEmail(url: string, from: string): EmailVendor {
   let transport: ReturnType<typeof connect> | undefined;
   const semaphore = new Semaphore();
   return {
-    async send({ within = longest, mayGo, ...email }) {
+    async send({ within = longestMs, mayGo, ...email }) {
       const begun = performance.now();
       const isAtOnce = semaphore.tryAcquire();
       if (!isAtOnce && !(await semaphore.acquire(within / 2))) throw new MailRefused('The mail server is busy', false);

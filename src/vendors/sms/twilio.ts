@@ -6,7 +6,7 @@ import { liveBase, TwilioHttp } from './twilioHttp.js';
 import { twimlOf } from './twiml.js';
 import type { Verb, VoiceConfig } from './voice.js';
 
-const timeout = 10_000;
+const timeoutMs = 10_000;
 
 /** A fault of Twilio's library: a reply of the API, or one of the network. */
 interface Fault extends Error {
@@ -130,7 +130,7 @@ export class TwilioSms implements SmsVendor {
 
   async #made(): Promise<Twilio> {
     const [twilio, { accountSid, authToken, apiBase = liveBase }] = await Promise.all([twilioLibrary(), this.config()]);
-    this.#http = new TwilioHttp(apiBase, timeout);
+    this.#http = new TwilioHttp(apiBase, timeoutMs);
     return twilio(accountSid, authToken, { httpClient: this.#http as never });
   }
 }
