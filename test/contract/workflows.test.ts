@@ -151,3 +151,22 @@ describe('a workflow on what is deleted', () => {
     for (const workflow of [gone, lost]) await acme.owner.del(`/workflows/${workflow.id}`);
   });
 });
+
+describe('GET /workflows/{id}/runs/{runId}', () => {
+  it('knows the runs of this workflow alone, by whichever way they are asked for', async () => {
+    const [workflow, other] = [await active(), await made()];
+    await acme.contact({ firstName: 'Run' });
+    const [{ id }] = (await ended(workflow)) as [Loose];
+    const refused = async (path: string, method: 'get' | 'post' = 'get') => {
+      const reply = method === 'get' ? await acme.owner.get(path) : await acme.owner.post(path, {});
+      expectRefusal(reply, 404);
+      expect(reply.body.error).toBe('Workflow run not found');
+    };
+    for (const runId of [id, '01a203c7-84ea-7517-9bbe-8a3176038ded', 'none']) {
+      await refused(`/workflows/${other.id}/runs/${runId}`);
+      await refused(`/workflows/${other.id}/runs/${runId}/explain`);
+      await refused(`/workflows/${other.id}/runs/${runId}/retry`, 'post');
+    }
+    for (const { id: made } of [workflow, other]) await acme.owner.del(`/workflows/${made}`);
+  });
+});

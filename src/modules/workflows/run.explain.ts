@@ -1,5 +1,5 @@
 import { mayUse } from '../../kernel/access/access.js';
-import { check, found, invalidField, notFound } from '../../kernel/base/errors.js';
+import { found, invalidField } from '../../kernel/base/errors.js';
 import { type Context, validId } from '../../kernel/context/context.js';
 import { json, nullable, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
@@ -13,14 +13,15 @@ import { evaluationOf, isLoop } from '../actions/action.trigger.js';
 import { asSeenBy, outcomeAsSeenBy, resultsAsSeenBy } from '../events/event.redaction.js';
 import { runTriggerOf, within } from './run.actions.js';
 import type { DryRunWorkflowInput, TriggeringEvent, WorkflowDryRun, WorkflowRunAction, WorkflowRunExplanation } from './run.model.js';
-import { pending, workflowRunLoader } from './run.service.js';
+import { checkIsOf, pending, workflowRunLoader } from './run.service.js';
 import type { WorkflowAction } from './workflow.model.js';
 import { getWorkflow } from './workflow.service.js';
+import { runTable } from './workflow.table.js';
 
 /** GET /workflows/{id}/runs/{runId}/explain: which event, what the conditions saw, what became of each action, what is next. 404. */
 export async function explainRun(ctx: Context, id: string, workflowId?: string | null): Promise<WorkflowRunExplanation> {
-  const run = found(await workflowRunLoader(ctx).load(validId(id, 'WorkflowRun')), 'WorkflowRun');
-  check(!workflowId || run.workflowId === workflowId.toLowerCase(), () => notFound('WorkflowRun'));
+  const run = found(await workflowRunLoader(ctx).load(validId(id, runTable.what)), runTable.what);
+  checkIsOf(workflowId, run);
   const { status, error, conditions, actions, nextAction, tries, dueAt } = run;
   const next = status === 'running' ? actions[nextAction] : undefined;
   return {

@@ -1,11 +1,11 @@
-import { check, conflict, found, notFound } from '../../kernel/base/errors.js';
+import { check, conflict, notFound } from '../../kernel/base/errors.js';
 import { type Context, validId } from '../../kernel/context/context.js';
 import { inOrder } from '../../kernel/context/loaders.js';
 import { uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { type Changes, changesBetween } from '../../kernel/events/changes.js';
-import { findRow, listRows } from '../../kernel/lists/list.js';
+import { findRow, getRow, listRows } from '../../kernel/lists/list.js';
 import { loader } from '../../kernel/operations/loader.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { withoutPeople } from '../actions/action.kinds.js';
@@ -21,10 +21,14 @@ export const listRuns = (ctx: Context, args: WorkflowRunList, workflowId?: strin
 /** One run, or null. */
 export const findRun = (ctx: Context, id: string) => findRow<RunRow>(ctx, runTable, id);
 
+/** Throws 404 for a run of another workflow than the one that is named. */
+export const checkIsOf = (workflowId: string | null | undefined, run: Pick<RunRow, 'workflowId'>): void =>
+  check(!workflowId || run.workflowId === workflowId.toLowerCase(), () => notFound(runTable.what));
+
 /** Contract GET /workflows/{id}/runs/{runId}: one run, or 404; of this workflow, where it is named. */
 export async function getRun(ctx: Context, id: string, workflowId?: string | null): Promise<RunRow> {
-  const run = found(await findRun(ctx, id), 'WorkflowRun');
-  check(!workflowId || run.workflowId === workflowId.toLowerCase(), () => notFound('WorkflowRun'));
+  const run = await getRow<RunRow>(ctx, runTable, id);
+  checkIsOf(workflowId, run);
   return run;
 }
 
@@ -105,9 +109,9 @@ async function asSeen(ctx: Context, run: RunRow): Promise<RunRow> {
  */
 export async function retryRun(ctx: Context, id: string, workflowId?: string | null): Promise<RunRow> {
   ctx.lockRows();
-  const [live] = await ctx.rows(workflowOfRun, { run: validId(id, 'WorkflowRun') });
+  const [live] = await ctx.rows(workflowOfRun, { run: validId(id, runTable.what) });
   const before = await ctx.forChange(runRows, id);
-  check(!workflowId || before.workflowId === workflowId.toLowerCase(), () => notFound('WorkflowRun'));
+  checkIsOf(workflowId, before);
   check(before.status === 'failed', () => conflict('status', `is ${before.status}: the run has not failed`));
   check(before.error !== 'loop', () => conflict('error', 'is loop: the run led to itself'));
   check(live, () => conflict('workflowId', 'names a deleted workflow'));

@@ -46,6 +46,7 @@ export const runTable = table({
     causes: nullable(json<Cause[]>()),
   }),
   withoutEvents: ['tries'],
+  what: 'Workflow run',
   list: WorkflowRunList,
   page: WorkflowRunConnection,
   counted: false,
