@@ -1,16 +1,12 @@
 import { AppError, denied } from '../kernel/base/errors.js';
 import { callersWake } from '../kernel/base/principal.js';
+import type { Recheck, Staying } from '../kernel/context/callers.js';
 import type { App, Principal } from '../kernel/context/context.js';
 import { warnThrottled } from '../kernel/context/unavailableLog.js';
 import { rightsOf } from '../kernel/feed/feed.js';
 
-/** What `modules/auth` answers of callers who stay connected: each one's principal as it is now, or why it has ended. */
-export type Recheck = (app: App, connected: readonly { principal: Principal; ip: string }[]) => Promise<(Principal | AppError)[]>;
-
 /** Somebody who stays connected: a socket or a stream. */
-export interface Connected {
-  principal: Principal;
-  ip: string;
+export interface Connected extends Staying {
   /** Ends it. */
   end(reason: AppError): void;
 }

@@ -2,14 +2,14 @@ import type { ApolloServer } from '@apollo/server';
 import type { FastifyInstance } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import type { Metrics } from '../http/metrics.js';
-import type { Identify } from '../http/server.js';
 import { unavailable } from '../kernel/base/errors.js';
+import type { Identify, Recheck } from '../kernel/context/callers.js';
 import type { App } from '../kernel/context/context.js';
 import type { PersistedDocuments } from './persisted.js';
 import type { GraphQLContext } from './server.js';
 import { Sockets } from './sockets.js';
 import { mountStream } from './sse.js';
-import { Callers, type Recheck } from './subscriptions.callers.js';
+import { Callers } from './subscriptions.callers.js';
 import { Subscriptions } from './subscriptions.js';
 
 export interface LiveParts {

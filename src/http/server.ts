@@ -4,7 +4,8 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRepl
 import { RateLimited } from '../kernel/access/rateLimits.js';
 import { type AppError, badRequest, notFound, tooLarge, unavailable } from '../kernel/base/errors.js';
 import { ownPlaceIn, stateOf } from '../kernel/base/trace.js';
-import type { App, Principal, RequestInfo } from '../kernel/context/context.js';
+import type { Identified, Identify } from '../kernel/context/callers.js';
+import type { App, RequestInfo } from '../kernel/context/context.js';
 import { Context } from '../kernel/context/context.js';
 import { answerTo } from '../kernel/context/unavailableLog.js';
 import { fromDatabase } from '../kernel/database/errors.js';
@@ -21,15 +22,6 @@ import { Metrics } from './metrics.js';
 import { isLost, nowhere } from './nowhere.js';
 import { originRefusal } from './origin.js';
 import { probes } from './probes.js';
-
-/** What `modules/auth` answers: who calls, or why the credentials are not taken. */
-export interface Identified {
-  principal: Principal | null;
-  refusal?: AppError;
-  /** A session that slid on: its cookie is renewed. */
-  session?: { token: string; expiresAt: Date };
-}
-export type Identify = (app: App, credentials: { authorization?: string; cookie?: string; ip: string }) => Promise<Identified>;
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -3,24 +3,12 @@ import { LRUCache } from 'lru-cache';
 import { dayMs, minuteMs } from '../../kernel/base/durations.js';
 import { AppError, denied, unauthenticated } from '../../kernel/base/errors.js';
 import { callersWake } from '../../kernel/base/principal.js';
+import type { Credentials, Identified } from '../../kernel/context/callers.js';
 import type { App, Context, Principal } from '../../kernel/context/context.js';
 import { type CallingMember, keyByHash, sessionByHash } from './auth.callers.js';
 import { digest, isKey as isFormedAsKey } from './auth.secrets.js';
 import { accountInfo, mustHaveMfa, sessionLife } from './auth.session.js';
 import { tryToNoteUse } from './auth.use.js';
-
-interface Credentials {
-  authorization?: string;
-  cookie?: string;
-  ip: string;
-}
-
-interface Identified {
-  principal: Principal | null;
-  refusal?: AppError;
-  /** The session's cookie with its new end. */
-  session?: { token: string; expiresAt: Date };
-}
 
 interface Known {
   principal: Principal;

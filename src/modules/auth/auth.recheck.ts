@@ -1,17 +1,12 @@
 import { owesMfa } from '../../kernel/access/access.js';
 import { type AppError, denied, unauthenticated } from '../../kernel/base/errors.js';
+import type { Staying } from '../../kernel/context/callers.js';
 import type { App, Principal } from '../../kernel/context/context.js';
 import { isAllowedFrom, keyPrincipal, principalOf } from './auth.identify.js';
 import { mustHaveMfa } from './auth.session.js';
 
-/** A caller who stays connected, and from where. */
-interface Connected {
-  principal: Principal;
-  ip: string;
-}
-
 /** Whether callers who stay connected may still: each one's principal as it is now, or why it has ended. Two statements for all. */
-export async function recheck(app: App, connected: readonly Connected[]): Promise<(Principal | AppError)[]> {
+export async function recheck(app: App, connected: readonly Staying[]): Promise<(Principal | AppError)[]> {
   const ids = (kind: Principal['kind']) => [...new Set(connected.filter((c) => c.principal.kind === kind).map((c) => c.principal.id))];
   const [sessions, keys] = await Promise.all([liveSessions(app, ids('session')), liveKeys(app, ids('key'))]);
   return connected.map(({ principal, ip }) => {
