@@ -1,5 +1,6 @@
 import { validate, version } from 'uuid';
 import { ascendingIds } from '../../src/kernel/base/clock.js';
+import { idOf, idsAmong } from '../../src/kernel/context/rows.js';
 
 const times = (n: number, make: () => string) => Array.from({ length: n }, make);
 const msecsOf = (id: string) => Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16);
@@ -29,4 +30,10 @@ test('two processes make different ids in the same millisecond', () => {
   const [one, other] = [ascendingIds(() => 7), ascendingIds(() => 7)];
   const made = [...times(500, one), ...times(500, other)];
   expect(new Set(made).size).toBe(1000);
+});
+
+test('of what a client gives those can be ids that are UUIDs, each once, however it is spelled', () => {
+  const id = '01a203c7-84ea-7517-9bbe-8a3176038ded';
+  expect(idsAmong([id.toUpperCase(), 'none', null, 7, id])).toEqual([id]);
+  expect(idOf(id.toUpperCase())).toBe(id);
 });

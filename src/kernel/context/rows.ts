@@ -124,8 +124,14 @@ export type Given<C> = { [N in keyof C as undefined extends C[N] ? never : N]: C
 /** The parameters of a statement, left out where it takes none. */
 export type Params<P> = keyof P extends never ? [] : [params: P];
 
+/** What a client gives as an id, as ids are kept. */
+export const idOf = (given: unknown): string => String(given).toLowerCase();
+
 /** The id, or 404 when it cannot be one. */
 export function validId(id: string, what: string): string {
   if (!isUuid(id)) throw notFound(what);
-  return id.toLowerCase();
+  return idOf(id);
 }
+
+/** What can be an id of what a client gives, each once. */
+export const idsAmong = (given: readonly unknown[]): string[] => [...new Set(given.map(idOf))].filter(isUuid);

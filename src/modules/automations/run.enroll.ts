@@ -1,9 +1,9 @@
 import { check, unprocessable } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
+import { idOf, idsAmong } from '../../kernel/context/rows.js';
 import { flag, listOf, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { isUuid } from '../../kernel/model/checks.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { planOfVersion } from './automation.publish.js';
 import { automationForChange } from './automation.rows.js';
@@ -42,11 +42,10 @@ export async function enrollInAutomation(ctx: Context, id: string, { contactIds 
   check(automation.active, () => unprocessable('id', 'not_allowed', 'names an inactive automation: publish it first'));
   const version = automation.publishedVersion!;
   const { startNodeId } = await planOfVersion(ctx, automation.id, version);
-  const ids = [...new Set(contactIds.map((given) => String(given).toLowerCase()))].filter(isUuid);
-  const found = await whoIsIn(ctx, automation.id, ids);
+  const found = await whoIsIn(ctx, automation.id, idsAmong(contactIds));
   const details: AutomationEnrollDetail[] = [];
   for (const contactId of contactIds) {
-    const contact = String(contactId).toLowerCase();
+    const contact = idOf(contactId);
     const isIn = found.get(contact);
     if (isIn === false) {
       found.set(contact, true);

@@ -2,10 +2,10 @@ import { minuteMs } from '../../kernel/base/durations.js';
 import { check, invalidField, notFound, unprocessable } from '../../kernel/base/errors.js';
 import { daysAfter } from '../../kernel/base/timeZones.js';
 import type { Context } from '../../kernel/context/context.js';
+import { idOf, idsAmong } from '../../kernel/context/rows.js';
 import { flag, instant, listOf, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { isUuid } from '../../kernel/model/checks.js';
 import { checkMayMail } from '../auth/auth.verification.js';
 import { type EmailRefusal, emailRefusal, isMailRefused } from '../contacts/contact.optOut.js';
 import { checkTrial } from '../plans/plan.limits.js';
@@ -70,13 +70,13 @@ export async function enroll(ctx: Context, id: string, { contactIds }: EnrollInp
   const sequence = await sequenceForChange(ctx, id);
   checkTrial(ctx);
   check(sequence.isActive, () => unprocessable('id', 'not_allowed', 'names an inactive sequence: make it active first'));
-  const ids = [...new Set(contactIds.map((given) => String(given).toLowerCase()))].filter(isUuid);
+  const ids = idsAmong(contactIds);
   const since = new Date(ctx.now().getTime() - justNow);
   const there = await ctx.rows(candidates, { ids, sequence: sequence.id, since });
   const found = new Map(there.map((contact) => [contact.id, contact]));
   const begun: EnrollmentRow[] = [];
   const details = contactIds.map((contactId): EnrollDetail => {
-    const contact = found.get(String(contactId).toLowerCase());
+    const contact = found.get(idOf(contactId));
     const reason = reasonToSkip(contact);
     if (reason) return { contactId, status: 'skipped', reason, enrollmentId: null };
     contact!.isEnrolled = true;
@@ -126,11 +126,11 @@ export async function unenroll(ctx: Context, id: string, { contactIds, contactId
   const sequence = await sequenceForChange(ctx, id);
   if (contactId) check((await ctx.rows(known, { id: contactId })).length > 0, () => notFound('Contact'));
   const given = [...(contactIds ?? []), ...(contactId ? [contactId] : [])];
-  const contacts = [...new Set(given.map((one) => String(one).toLowerCase()))].filter(isUuid);
+  const contacts = idsAmong(given);
   const left = await endEnrollments(ctx, { sequences: [sequence.id], contacts, reason: 'unenrolled' });
   const unenrolled = left.size;
   const details = given.map((one): UnenrollDetail => {
-    const contact = String(one).toLowerCase();
+    const contact = idOf(one);
     const enrollmentId = left.get(contact) ?? null;
     left.delete(contact);
     return { contactId: one, status: enrollmentId ? 'unenrolled' : 'skipped', reason: enrollmentId ? null : 'not_enrolled', enrollmentId };
