@@ -8,7 +8,7 @@ import { integer, json, listOf, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { activeLimit } from '../../kernel/operations/activeLimit.js';
-import { feedEnd } from '../../kernel/operations/feedEnd.js';
+import { beginsBehind } from '../../kernel/operations/feedEnd.js';
 import { loader } from '../../kernel/operations/loader.js';
 import { type Action, checkActions, holdTemplates, sendsEmail } from '../actions/action.service.js';
 import { checkMayName } from '../actions/action.trigger.js';
@@ -66,15 +66,9 @@ async function startsOf(ctx: Context, before: AutomationRow, { event, schedule, 
   const isOverdue = running && running.schedule === schedule && running.timezone === timezone;
   const next = schedule ? nextMoment(schedule, timezone ?? (await timezoneNow(ctx)), now) : null;
   const nextRunAt = isOverdue ? due : next;
-  const after = event === liveEvent ? {} : await beginsBehind(ctx, event);
+  const after = event === liveEvent ? {} : await beginsBehind(ctx, event === null ? [] : [event], 'live');
   // A worker that has taken the automation for its former moment loses it by the new attempt: so the next moment is not done early.
   return { liveEvent: event, ...after, nextRunAt, dueAt: nextRunAt, attempt: before.attempt + 1, leasedUntil: null };
-}
-
-/** Behind what an automation begins that an event starts from now on. */
-async function beginsBehind(ctx: Context, event: string | null) {
-  const { after, unplaced } = await feedEnd(ctx, event === null ? [] : [event]);
-  return { liveAfter: after, liveUnplaced: unplaced };
 }
 
 /** What starts runs of an automation that is switched on or off. */

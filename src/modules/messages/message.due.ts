@@ -8,6 +8,7 @@ import { changesBetween } from '../../kernel/events/changes.js';
 import { forgetOutcome, notedOutcome, noteOutcome } from '../../kernel/operations/notedOutcomes.js';
 import { patience, whenTold } from '../../kernel/operations/ownTransaction.js';
 import { isMailRefused, textRefusals } from '../contacts/contact.optOut.js';
+import { isHeld } from './message.hold.js';
 import { emitMessage, type MessageRow, messageRows, touchLastContacted } from './message.service.js';
 import { messageRow } from './message.table.js';
 
@@ -57,7 +58,7 @@ const sendingOf = (from: Sql, version: Sql, isPlanned: Sql) => sql`
       ${isMailRefused} as "optedOutEmail", ${textRefusals(sql`t.to_number`)},
       (select n.account_id = t.account_id from phone_numbers n where n.number = t.from_number) as "ownsSender",
       exists (select 1 from enrollments e join sequences s on s.account_id = e.account_id and s.id = e.sequence_id
-        where e.account_id = t.account_id and e.id = t.enrollment_id and (not s.is_active or e.status = 'paused')) as "isPaused",
+        where e.account_id = t.account_id and e.id = t.enrollment_id and ${isHeld}) as "isPaused",
       ${notedOutcome('messages', 't')} as noted
     from ${from} t join contacts c on c.account_id = t.account_id and c.id = t.contact_id`;
 

@@ -15,7 +15,7 @@ import { headStart, messageToSend, type Outcome, type Sending, settle, takeMessa
 import { park } from './message.hold.js';
 import type { SendEmailInput } from './message.model.js';
 import { effectOf, type RequestEffect, releaseKey } from './message.requestKey.js';
-import { addressee, blankMessage, emitMessage, getMessage, type MessageRow } from './message.service.js';
+import { addressee, blankMessage, doNotContact, emitMessage, getMessage, type MessageRow } from './message.service.js';
 import { tokenOf } from './message.token.js';
 import { tracked } from './message.tracking.js';
 
@@ -23,7 +23,7 @@ import { tracked } from './message.tracking.js';
 const partOfLease = 800;
 
 const refusals: Record<EmailRefusal, () => AppError> = {
-  do_not_contact: () => new AppError('do_not_contact', 'The contact must not be contacted'),
+  do_not_contact: doNotContact,
   recipient_opted_out: () => new AppError('recipient_opted_out', 'The contact, or somebody else with the address, has opted out of e-mail'),
   no_email: () => invalidField('contactId', 'conflicting', 'names a contact without an e-mail address'),
 };

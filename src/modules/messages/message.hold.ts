@@ -4,6 +4,9 @@ import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { inOwnTransaction } from '../../kernel/operations/ownTransaction.js';
 
+/** Whether an enrollment, alias `e`, waits: it is paused, or its sequence, alias `s`, is inactive. */
+export const isHeld = sql`(not s.is_active or e.status = 'paused')`;
+
 // The sequence and the enrollment are held until this is written: who lets them go on waits, and finds the mail. The sequence comes
 // first, as everybody takes them.
 const parking = statement({
@@ -15,7 +18,7 @@ const parking = statement({
     with held as materialized (
       select s.id from messages m join enrollments e on e.account_id = m.account_id and e.id = m.enrollment_id
       join sequences s on s.account_id = e.account_id and s.id = e.sequence_id
-      where m.account_id = ${account} and m.id = ${id} and (not s.is_active or e.status = 'paused') for share of s, e)
+      where m.account_id = ${account} and m.id = ${id} and ${isHeld} for share of s, e)
     update messages t set due_at = null, leased_until = null
     where t.account_id = ${account} and t.id = ${id} and t.attempt = ${attempt} and t.status = 'queued' and exists (select 1 from held)
     returning t.id`,

@@ -1,4 +1,4 @@
-import { check, invalidChoice, invalidField, notFound, orNull } from '../../kernel/base/errors.js';
+import { AppError, check, invalidChoice, invalidField, notFound, orNull } from '../../kernel/base/errors.js';
 import { defined, withChanges } from '../../kernel/base/objects.js';
 import type { Context } from '../../kernel/context/context.js';
 import { emptyRow, type RowOf } from '../../kernel/database/kinds.js';
@@ -33,6 +33,9 @@ export async function getSms(ctx: Context, id: string): Promise<MessageRow> {
 }
 
 export const messageRows = rowsToChange(messageTable);
+
+/** Why nobody writes to a contact who asked for it, by whichever way. */
+export const doNotContact = () => new AppError('do_not_contact', 'The contact must not be contacted');
 
 /** Whom a message is to go to. Throws 400 where that is nobody. */
 export async function addressee(ctx: Context, contactId: string): Promise<ContactRow> {

@@ -16,12 +16,12 @@ import { checkTrial } from '../plans/plan.limits.js';
 import { lineOfCaller } from '../vendorLine/vendorLine.service.js';
 import { headStart, takingToSend } from './message.due.js';
 import { effectOf, type RequestEffect, releaseKey } from './message.requestKey.js';
-import { addressee, blankMessage, emitMessage, getMessage, type MessageRow } from './message.service.js';
+import { addressee, blankMessage, doNotContact, emitMessage, getMessage, type MessageRow } from './message.service.js';
 import { attemptSms, smsRefusal } from './message.sms.attempt.js';
 import type { SendSmsInput } from './message.sms.model.js';
 
 const refusals: Record<string, () => AppError> = {
-  do_not_contact: () => new AppError('do_not_contact', 'The contact must not be contacted'),
+  do_not_contact: doNotContact,
   recipient_opted_out: () =>
     new AppError('recipient_opted_out', 'The contact, or somebody else with the number, has opted out of text messages'),
   landline: () => new AppError('landline', 'The number of the contact is a landline'),

@@ -57,7 +57,7 @@ interface Asked {
 const isWanted = sql`case d.source_kind
   when 'webhook' then w.id is null or (w.is_active and w.archived_at is null)
   when 'workflow' then not exists (select from workflows f where f.account_id = d.account_id and f.id = d.source_id and f.deleted_at is not null)
-  else not exists (select from automations f where f.account_id = d.account_id and f.id = d.source_id and f.deleted_at is not null) end`;
+  when 'automation' then not exists (select from automations f where f.account_id = d.account_id and f.id = d.source_id and f.deleted_at is not null) end`;
 
 // By ids whatever they name, as it is. Of a window what its webhook wants, in its order, and of each message one delivery: none where a
 // later one of it arrived or is on its way, and the first of those that stand as was asked. What was sent again lately, and failed again,

@@ -12,7 +12,7 @@ import { findRow, getRow, listRows } from '../../kernel/lists/list.js';
 import { archived } from '../../kernel/model/removal.js';
 import { activeLimit } from '../../kernel/operations/activeLimit.js';
 import { inFinalTransaction } from '../../kernel/operations/detached.js';
-import { feedEnd } from '../../kernel/operations/feedEnd.js';
+import { beginsBehind, feedEnd } from '../../kernel/operations/feedEnd.js';
 import { effectIdOf } from '../../kernel/operations/idempotency.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { checkTrial } from '../plans/plan.limits.js';
@@ -94,7 +94,7 @@ export async function createWebhook(ctx: Context, input: CreateWebhookInput): Pr
     } = inside.insert('Webhook', {
       ...emptyRow(webhookTable.shape),
       ...own,
-      ...(await beginsBehind(inside, events)),
+      ...(await beginsBehind(inside, events, 'active')),
       secret: sealed(ctx.app, placeOf(id), secret),
     });
     await inside.follow('webhooks');
@@ -137,12 +137,6 @@ export async function applyChange(ctx: Context, before: WebhookToChange, given: 
   return saved;
 }
 
-/** Behind what a webhook begins that is sent events of some names from now on. */
-async function beginsBehind(ctx: Context, names: readonly string[]) {
-  const { after, unplaced } = await feedEnd(ctx, names);
-  return { activeAfter: after, activeUnplaced: unplaced };
-}
-
 /** From where on a webhook is sent what, after a change. */
 async function placesAfterChange(
   ctx: Context,
@@ -150,7 +144,7 @@ async function placesAfterChange(
   events: readonly string[] | undefined,
   isBack: boolean | undefined,
 ) {
-  if (isBack) return { ...(await beginsBehind(ctx, events ?? before.events)), eventsAfter: {} };
+  if (isBack) return { ...(await beginsBehind(ctx, events ?? before.events, 'active')), eventsAfter: {} };
   if (!events || before.events.includes('*')) return events && { eventsAfter: eventsAfterChange(before, events, '0') };
   const { after, unplaced } = await feedEnd(ctx, events, before.events);
   // What it wanted all along is from before for good, too.

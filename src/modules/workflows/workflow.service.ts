@@ -11,7 +11,7 @@ import { matcherOf } from '../../kernel/matching/matcher.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
 import { deleted } from '../../kernel/model/removal.js';
 import { activeLimit } from '../../kernel/operations/activeLimit.js';
-import { feedEnd } from '../../kernel/operations/feedEnd.js';
+import { beginsBehind } from '../../kernel/operations/feedEnd.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { checkActions, holdTemplates, sendsEmail } from '../actions/action.service.js';
 import { checkMayName, isTrigger } from '../actions/action.trigger.js';
@@ -153,14 +153,8 @@ async function keepActive(ctx: Context, before: WorkflowRow, wanted: WorkflowRow
   const start = begins ? { activatedAt: ctx.now() } : {};
   // What happened before it waited for its event starts nothing, however late that is read.
   const isOther = begins || wanted.trigger.event !== before.triggerEvent;
-  const after = isOther ? await beginsBehind(ctx, wanted.trigger.event) : {};
+  const after = isOther ? await beginsBehind(ctx, [wanted.trigger.event], 'activated') : {};
   return keep(ctx, before, { ...wanted, ...start, ...after, isActive: true });
-}
-
-/** Behind what a workflow begins that waits for an event from now on. */
-async function beginsBehind(ctx: Context, event: string) {
-  const { after, unplaced } = await feedEnd(ctx, [event]);
-  return { activatedAfter: after, activatedUnplaced: unplaced };
 }
 
 async function keep(ctx: Context, before: WorkflowRow, given: WorkflowRow): Promise<WorkflowRow> {
