@@ -48,7 +48,7 @@ function asRange(text: string): string | undefined {
 const checkNotEmpty = (field: string, list: string[] | null | undefined) =>
   check(list?.length !== 0, () => invalidField(field, 'too_few', 'must not be empty; null means no restriction'));
 
-function checked(ctx: Context, input: UpdateApiKeyInput) {
+function checked<I extends UpdateApiKeyInput>(ctx: Context, input: I) {
   const { permission, scopes, ipAllowlist, ...rest } = input;
   checkNotEmpty('scopes', scopes);
   checkNotEmpty('ipAllowlist', ipAllowlist);
@@ -80,14 +80,14 @@ const holdMaker = statement({
 
 /** POST /api-keys: the secret is in this reply and nowhere else. 401 where the caller was just removed, 402 after the trial. */
 export async function createKey(ctx: Context, input: CreateApiKeyInput): Promise<NewApiKey> {
-  const data = checked(ctx, input);
+  const data = { ...checked(ctx, input), permission: input.permission };
   checkTrial(ctx);
   if (input.id) ctx.requireFree(input.id);
   const [maker] = await ctx.rows(holdMaker, { maker: ctx.person });
   check(maker, () => unauthenticated('The person is no active member of the account'));
   const secret = newKey(ctx.app.clock);
   const made = await ctx.db.apiKey.create({
-    data: { ...data, prefix: secret.slice(0, 12), last4: secret.slice(-4), hash: digest(secret), createdBy: ctx.person } as never,
+    data: { ...data, prefix: secret.slice(0, 12), last4: secret.slice(-4), hash: digest(secret), createdBy: ctx.person },
   });
   const apiKey = shown(made);
   await ctx.emit({ name: 'api_key.created', record: apiKey });

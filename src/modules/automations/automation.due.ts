@@ -35,7 +35,7 @@ export const runSchedule = (ctx: Context, { id, attempt }: DueRow): Promise<void
     if (!ran) await startRun(inside, { automation: before, version, startNodeId, scheduledFor: nextRunAt });
     const next = schedule ? nextMoment(schedule, timezone ?? (await timezoneNow(inside)), inside.now()) : null;
     const moved = { nextRunAt: next, dueAt: next, attempt: before.attempt + 1, leasedUntil: null };
-    const after = inside.update('Automation', before, moved) as AutomationRow;
+    const after: AutomationRow = inside.update('Automation', before, moved);
     await inside.emit({ name: 'automation.updated', record: after, changes: changesOf(before, after), logged: false });
   });
 
@@ -74,9 +74,13 @@ export async function onWorkspaceUpdated(ctx: Context, { changes }: DomainEvent)
     const before = await automationForChange(ctx, id);
     if (!before.nextRunAt || before.nextRunAt <= now) continue;
     const next = nextMoment(schedule, zone, now);
-    const after = ctx.update('Automation', before, { nextRunAt: next, dueAt: next, attempt: before.attempt + 1, leasedUntil: null });
-    const told = changesOf(before, after as AutomationRow);
-    if (Object.keys(told).length > 0)
-      await ctx.emit({ name: 'automation.updated', record: after as AutomationRow, changes: told, logged: false });
+    const after: AutomationRow = ctx.update('Automation', before, {
+      nextRunAt: next,
+      dueAt: next,
+      attempt: before.attempt + 1,
+      leasedUntil: null,
+    });
+    const told = changesOf(before, after);
+    if (Object.keys(told).length > 0) await ctx.emit({ name: 'automation.updated', record: after, changes: told, logged: false });
   }
 }

@@ -136,7 +136,7 @@ export async function publishAutomation(ctx: Context, id: string): Promise<Autom
     publishedAt: ctx.now(),
     ...(await startsOf(ctx, before, plan)),
   } as const;
-  const saved = ctx.update('Automation', before, state) as AutomationRow;
+  const saved: AutomationRow = ctx.update('Automation', before, state);
   if (saved.liveEvent || plan.nodes.some(({ type }) => type === 'wait')) await ctx.follow('automations');
   const changes = changesOf(before, saved);
   await ctx.emit({

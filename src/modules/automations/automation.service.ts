@@ -55,7 +55,7 @@ export async function createAutomation(ctx: Context, input: CreateAutomationInpu
   checkSize(input);
   const { webhookUrl: _url, runCount, lastTriggered, ...whole } = { ...blank, ...withTrigger(defined(input)) };
   const made = ctx.insert('Automation', { ...whole, createdBy: ctx.caller.userId });
-  const automation = { ...made, webhookUrl: made.extWebhookUrl, runCount, lastTriggered } as AutomationRow;
+  const automation: AutomationRow = { ...made, webhookUrl: made.extWebhookUrl, runCount, lastTriggered };
   await ctx.emit({ name: 'automation.created', record: automation });
   return automation;
 }
@@ -84,7 +84,7 @@ export async function updateAutomation(ctx: Context, id: string, input: UpdateAu
   const given = { ...draft, ...switched };
   const wanted = { ...before, ...given, webhookUrl: draft.extWebhookUrl === undefined ? before.webhookUrl : draft.extWebhookUrl };
   if (Object.keys(changesOf(before, wanted)).length === 0) return before;
-  const saved = { ...ctx.update('Automation', before, given), webhookUrl: wanted.webhookUrl } as AutomationRow;
+  const saved: AutomationRow = { ...ctx.update('Automation', before, given), webhookUrl: wanted.webhookUrl };
   await ctx.emit({ name: 'automation.updated', record: saved, changes: changesOf(before, saved) });
   return saved;
 }

@@ -51,7 +51,7 @@ interface Step {
   error?: string;
 }
 
-type Changed = Partial<Record<keyof RunRow, unknown>>;
+type Changed = Partial<Omit<RunRow, 'waitingUnplaced'>> & { waitingUnplaced?: string[]; leasedUntil?: null };
 
 const tracked = namesOf(AutomationRun).filter((name) => !['id', 'createdAt', 'updatedAt'].includes(name));
 
@@ -173,7 +173,7 @@ export class RunExecutor {
       return this.#log(node, now, { type: 'wait', status: 'failed', output: null, next: null, error: begins });
     const waitEvent = 'event' in wait ? wait.event : null;
     this.#log(node, now, { type: 'wait', status: 'waiting', output: { until: waitUntil, event: waitEvent }, next: null });
-    const begun = { waitingSince: now, waitingAfter: begins.after, waitingUnplaced: begins.unplaced };
+    const begun = { waitingSince: now, waitingAfter: begins.after, waitingUnplaced: [...begins.unplaced] };
     const resting = { status: 'waiting', currentNodeId: node.id, waitUntil, waitEvent, ...begun, state: null, dueAt: waitUntil } as const;
     if (waitEvent === null) await this.#keep(resting);
     else await this.#announce({ ...resting, dueAt: now });
@@ -245,7 +245,7 @@ export class RunExecutor {
 
   /** Stops before a node, to go on with it in another transaction. */
   async #pause({ id }: GraphNode): Promise<boolean> {
-    const resting = { status: 'running', currentNodeId: id, ...noWait, tries: 0 };
+    const resting = { status: 'running', currentNodeId: id, ...noWait, tries: 0 } as const;
     await this.#write({ ...resting, dueAt: this.ctx.now() });
     return true;
   }
@@ -259,7 +259,7 @@ export class RunExecutor {
 
   /** Keeps where the run is, and gives it back. */
   #keep(changed: Changed): Promise<void> {
-    return this.#write({ ...changed, tries: 0, attempt: this.run.attempt + 1, leasedUntil: null } as Changed);
+    return this.#write({ ...changed, tries: 0, attempt: this.run.attempt + 1, leasedUntil: null });
   }
 
   async #write(changed: Changed): Promise<void> {
@@ -268,7 +268,7 @@ export class RunExecutor {
     const logged: StepRow[] = this.#logged.map((step) => ({ ...step, id: ctx.insert('AutomationStepLog', step).id }));
     const waitStepId = changed.status === 'waiting' ? logged.at(-1)!.id : null;
     const given = { ...changed, waitStepId, steps: this.#steps, goalNodeId: this.#goal };
-    const after = ctx.update('AutomationRun', run, given as object) as RunRow;
+    const after: RunRow = ctx.update('AutomationRun', run, given);
     for (const step of logged) {
       const record = { ...step, output: withoutPeople(step.output) };
       await ctx.emit({ name: 'automation_step_log.created', record, logged: false });

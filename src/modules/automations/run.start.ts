@@ -24,7 +24,8 @@ interface Start {
   causes?: readonly Cause[];
 }
 
-const blank = { ...emptyRow(automationRunTable.shape), conditions: [] as Seen[], steps: 0, tries: 0, attempt: 0 };
+const lists = { conditions: [] as Seen[], waitingUnplaced: [] as string[] };
+const blank = { ...emptyRow(automationRunTable.shape), ...lists, steps: 0, tries: 0, attempt: 0 };
 
 /** Who does what a run does. */
 export const actorOf = ({ id, name }: Start['automation']): Actor => ({ kind: 'automation', id, name });
@@ -35,19 +36,19 @@ export async function startRun(ctx: Context, start: Start): Promise<RunRow> {
   const now = ctx.now();
   const ended = { status: 'failed', endReason: 'loop', error: 'loop', completedAt: now, durationMs: 0 } as const;
   const begun = { status: 'running', currentNodeId: startNodeId, dueAt: now } as const;
-  const run = ctx.insert('AutomationRun', {
+  const run: RunRow = ctx.insert('AutomationRun', {
     ...blank,
     ...about,
     automationId: automation.id,
     version,
     contactId,
     startedAt: now,
-    causes: causes.length > 0 ? causes : null,
+    causes: causes.length > 0 ? [...causes] : null,
     ...(isLoop(causes, { kind: 'automation', id: automation.id }) ? ended : begun),
   });
-  await emitRun(within(ctx, { automation, runId: run.id, causes }), 'created', run as RunRow);
+  await emitRun(within(ctx, { automation, runId: run.id, causes }), 'created', run);
   if (run.dueAt) ctx.wake('automationRuns');
-  return run as RunRow;
+  return run;
 }
 
 /** The context in which a run does what it does. */

@@ -57,9 +57,20 @@ export async function beginCall(ctx: Context, id: string, given: NewLiveCall, ta
 }
 
 async function keepLiveCall(inside: Context, given: NewLiveCall & Progress & { id?: string }): Promise<void> {
-  const begun = { status: 'ringing', startedAt: inside.now(), userId: null, recordingUrl: null, answeredAt: null, lineFreeAt: null };
-  const { choices: _inside, ...call } = inside.insert('LiveCall', { ...emptyRow(row), ...begun, ...given });
-  await emitLiveCall(inside, 'created', call as LiveCallRow);
+  const begun = {
+    status: 'ringing',
+    startedAt: inside.now(),
+    userId: null,
+    recordingUrl: null,
+    answeredAt: null,
+    lineFreeAt: null,
+  } as const;
+  const { choices: _inside, ...call }: LiveCallRow & { choices: unknown } = inside.insert('LiveCall', {
+    ...emptyRow(row),
+    ...begun,
+    ...given,
+  });
+  await emitLiveCall(inside, 'created', call);
 }
 
 const bySid = statement({
@@ -128,7 +139,7 @@ export async function progress(ctx: Context, ends: Ends, change: (call: LiveCall
     const given = change(call);
     const changes = given && changesBetween(call, { ...call, ...given }, Object.keys(given));
     if (!given || Object.keys(changes!).length === 0) return;
-    await emitLiveCall(inside, 'updated', inside.update('LiveCall', call, given) as LiveCallRow, changes);
+    await emitLiveCall(inside, 'updated', inside.update('LiveCall', call, given), changes);
   });
 }
 

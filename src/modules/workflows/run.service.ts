@@ -116,7 +116,7 @@ export async function retryRun(ctx: Context, id: string, workflowId?: string | n
   check(before.error !== 'loop', () => conflict('error', 'is loop: the run led to itself'));
   check(live, () => conflict('workflowId', 'names a deleted workflow'));
   const actions = before.actions.map((action, i) => (i < before.nextAction ? action : pending(action)));
-  const after = ctx.update('WorkflowRun', before, {
+  const after: RunRow = ctx.update('WorkflowRun', before, {
     actions,
     status: 'running',
     error: null,
@@ -124,7 +124,7 @@ export async function retryRun(ctx: Context, id: string, workflowId?: string | n
     dueAt: ctx.now(),
     completedAt: null,
     durationMs: null,
-  }) as RunRow;
+  });
   await emitRun(ctx, 'updated', after, changesOfRun(before, after));
   ctx.wake('workflowRuns');
   return asSeen(ctx, after);

@@ -75,7 +75,7 @@ type Change = Partial<Pick<RunRow, 'actions' | 'nextAction' | 'tries' | 'status'
 
 async function keep(ctx: Context, before: RunRow, change: Change): Promise<void> {
   const leasedUntil = change.dueAt === undefined ? {} : { leasedUntil: null };
-  const after = ctx.update('WorkflowRun', before, { ...change, ...leasedUntil }) as RunRow;
+  const after: RunRow = ctx.update('WorkflowRun', before, { ...change, ...leasedUntil });
   await emitRun(ctx, 'updated', after, changesOfRun(before, after));
 }
 

@@ -94,7 +94,7 @@ export async function createWorkflow(ctx: Context, { isActive: _, ...input }: Cr
   const { runCount: _count, lastRunAt: _last, ...none } = { ...blank, runCount: 0 };
   const own = { ...none, ...defined(input), trigger, triggerEvent: trigger?.event ?? null, actions, createdBy: ctx.caller.userId };
   const made = ctx.insert('Workflow', own);
-  const workflow = { ...made, runCount: 0, lastRunAt: null } as WorkflowRow;
+  const workflow: WorkflowRow = { ...made, runCount: 0, lastRunAt: null };
   await ctx.emit({ name: 'workflow.created', record: workflow });
   return workflow;
 }
@@ -112,7 +112,7 @@ export async function updateWorkflow(ctx: Context, id: string, { isActive, ...in
     ...(input.trigger !== undefined && { trigger: checkTrigger(ctx, input.trigger, before.triggerEvent) }),
     ...(input.actions !== undefined && { actions: await checkedActions(ctx, input.actions ?? []) }),
   };
-  const wanted = { ...before, ...given } as WorkflowRow;
+  const wanted: WorkflowRow = { ...before, ...given };
   return (isActive ?? before.isActive) ? keepActive(ctx, before, wanted) : keep(ctx, before, { ...wanted, isActive: false });
 }
 
@@ -174,7 +174,7 @@ async function keep(ctx: Context, before: WorkflowRow, given: WorkflowRow): Prom
 export async function deleteWorkflow(ctx: Context, id: string) {
   ctx.lockRows();
   const before = await workflowForChange(ctx, id);
-  const workflow = { ...ctx.update('Workflow', before, { deletedAt: ctx.now(), isActive: false, status: 'inactive' }) } as WorkflowRow;
+  const workflow: WorkflowRow = ctx.update('Workflow', before, { deletedAt: ctx.now(), isActive: false, status: 'inactive' });
   await endRuns(ctx, workflow.id);
   await cancelDeliveries(ctx, workflow.id);
   await ctx.emit({ name: 'workflow.deleted', record: workflow });
