@@ -64,7 +64,8 @@ const noId = 'must select id, by that name: it says where to go on after a cut';
  * A client of graphql-ws whose subscriptions go on where they were when the connection comes back, and lose nothing. Declare
  * `$after` and pass it on: `subscription ($after: ID) { dealEvents(after: $after, ready: true) { id kind … } }`, whose first event is
  * of the kind `ready`, and for live queries
- * `subscription ($after: [LiveHave!]) { live(after: $after) { deals { isWhole removed rows { recordId index change version node { … } } } } }`:
+ * `subscription ($after: [LiveHave!]) {
+ *   live(after: $after) { deals { isWhole removed rows { recordId index change version node { … } } } } }`:
  * each result of these is the whole page, the changes put in. What was refused because too much was asked for, as after many cuts, goes
  * on when there is room. A document that would lose something is refused. Queries and mutations pass as they are. `iterate` gives the
  * same one by one. What goes by its hash needs `textOf`, or it is refused.

@@ -5,7 +5,9 @@ import { enrollInAutomation } from '../modules/automations/run.enroll.js';
 import { createWebhook } from '../modules/webhooks/webhook.service.js';
 import { activateWorkflow, createWorkflow } from '../modules/workflows/workflow.service.js';
 
-/** What happens by itself: a task for whoever fills in the form, a call for customers who went quiet, and an address that hears of deals. */
+/**
+ * What happens by itself: a task for whoever fills in the form, a call for customers who went quiet, and an address that hears of deals.
+ */
 export async function addReacting(ctx: Context, contacts: string[]): Promise<void> {
   await ctx.transaction((inside) => addWorkflow(inside));
   await ctx.transaction((inside) => addAutomation(inside, contacts));

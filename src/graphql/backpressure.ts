@@ -1,7 +1,9 @@
 import type { Duplex } from 'node:stream';
 import { pause } from '../kernel/base/eventLoop.js';
 
-/** Bytes that wait for a reader of a stream or socket: from the first a replay waits; at the second, beside one large message, it is ended. */
+/**
+ * Bytes that wait for a reader of a stream or socket: from the first a replay waits; at the second, beside one large message, it is ended.
+ */
 const crowdedBytes = 64 * 1024;
 export const fullBytes = 1024 * 1024;
 /** How long a replay waits for a reader to take as much as makes a line crowded: one who takes less is ended. */

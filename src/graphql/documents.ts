@@ -4,7 +4,10 @@ import { LRUCache } from 'lru-cache';
 import { printerOf } from '../kernel/lists/printer.js';
 import { compile, type Operation } from '../kernel/operations/operation.js';
 
-/** Compiled documents, the most used ones kept: compiling costs more than running. Weighed by their texts, so that nobody fills the memory with large ones. */
+/**
+ * Compiled documents, the most used ones kept: compiling costs more than running. Weighed by their texts, so that nobody fills the memory
+ * with large ones.
+ */
 export class Documents {
   readonly #cache = new LRUCache<string, Operation>({ max: 1000, maxSize: 2_000_000, maxEntrySize: 20_000 });
 

@@ -114,7 +114,9 @@ After a cut pass what you have as after, and only the difference comes, from whi
 What no event tells of shows with the next one: what follows from the time alone, and when somebody was last seen.
 That a text message is on its way is not told: what becomes of it is.`;
 
-/** The schema with `subscription { live { deals { … } } }`: every list of records of the types that events tell of, as what changes of it. */
+/**
+ * The schema with `subscription { live { deals { … } } }`: every list of records of the types that events tell of, as what changes of it.
+ */
 export function withLive(schema: GraphQLSchema, told: ReadonlySet<string>): GraphQLSchema {
   const lists = Object.values(schema.getQueryType()!.getFields()).filter((field) => isList(field, told));
   const pages = new Map(lists.map((field) => [getNamedType(field.type).name, liveOf(field)]));

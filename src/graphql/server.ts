@@ -177,7 +177,10 @@ function noteLimit(http: HTTPGraphQLHead, { errors }: ExecutionResult): void {
   http.headers.set('retry-after', String(limit.extensions.retryAfter));
 }
 
-/** What the client calls the mutation, and the trace that it is in, may stand in the extensions of the request, where headers cannot be set for each. */
+/**
+ * What the client calls the mutation, and the trace that it is in, may stand in the extensions of the request, where headers cannot be set
+ * for each.
+ */
 function nameMutation({ request, app }: Context, extensions: Record<string, unknown> | undefined): void {
   const { clientMutationId, traceparent, tracestate } = extensions ?? {};
   // The headers are of one trace, the extensions of another: no state of the one goes with the other.

@@ -2,7 +2,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Callback, Module } from '../kernel/module/module.js';
 import type { RawReply } from '../kernel/module/routes.js';
 
-/** Puts the modules' callbacks at the root of the server: not asked for credentials, limited by their own buckets, bodies left as they are. */
+/**
+ * Puts the modules' callbacks at the root of the server: not asked for credentials, limited by their own buckets, bodies left as they are.
+ */
 export async function mountCallbacks(server: FastifyInstance, modules: readonly Module[]): Promise<void> {
   await server.register(async (scope) => {
     scope.removeAllContentTypeParsers();

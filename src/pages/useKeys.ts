@@ -34,7 +34,10 @@ function cardBeside(columns: Columns, id: string, [across, down]: [number, numbe
   return cards?.[Math.min(row, cards.length - 1)]?.id;
 }
 
-/** Arrows go to the next card that way; with Shift they take the card along, and go back with it where it may not stay. Enter opens its contact. */
+/**
+ * Arrows go to the next card that way; with Shift they take the card along, and go back with it where it may not stay. Enter opens its
+ * contact.
+ */
 export function useKeys(columns: Columns, put: (card: CardFragment, to: Place) => Promise<boolean>) {
   // A card that goes to another column is another element there. Each time is another object: the next may come before React has drawn.
   const [carried, carry] = useState<{ id: string }>();

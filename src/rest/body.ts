@@ -28,8 +28,8 @@ interface Notes {
 }
 
 /**
- * Members that the input does not know are left out and named. Throws 400 naming every list field, as the client calls it, that holds anything else:
- * GraphQL's coercion would read a single value as a list of one, and one word for all tags of a contact.
+ * Members that the input does not know are left out and named. Throws 400 naming every list field, as the client calls it, that holds
+ * anything else: GraphQL's coercion would read a single value as a list of one, and one word for all tags of a contact.
  */
 export function adaptBody(type: GraphQLInputObjectType, body: unknown, aliases: Record<string, string> = {}): AdaptedBody {
   const given = body === undefined ? {} : body;

@@ -65,7 +65,8 @@ interface Published {
 
 /**
  * The contract's machine-readable catalogs and the OpenAPI document, as endpoints like all others, so that they list themselves.
- * `GET /schema/public`, `GET /openapi.json` and `GET /postman.json` need no credentials; `GET /schema/api-catalog` does and tells more of each endpoint.
+ * `GET /schema/public`, `GET /openapi.json` and `GET /postman.json` need no credentials; `GET /schema/api-catalog` does and tells more of
+ * each endpoint.
  */
 export class Catalog {
   #texts?: Record<Text, string>;

@@ -58,7 +58,10 @@ export function bindEndpoints(modules: readonly Module[], schema: GraphQLSchema,
   );
 }
 
-/** What the schema refuses of the endpoints' documents. Costs a tenth of a start, and no start can change them: asked when `schema/` is made, and by tests. */
+/**
+ * What the schema refuses of the endpoints' documents. Costs a tenth of a start, and no start can change them: asked when `schema/` is
+ * made, and by tests.
+ */
 export const documentFaults = (schema: GraphQLSchema, endpoints: readonly BoundEndpoint[]): string[] =>
   endpoints.flatMap(({ address, document }) => (document ? validate(schema, document) : []).map(({ message }) => `${address}: ${message}`));
 

@@ -24,7 +24,9 @@ const isRegular = ({ endpoint, field }: BoundEndpoint) =>
 
 type Sofa = () => Promise<ReturnType<typeof sofaOf>>;
 
-/** SOFA over the regular endpoints, loaded and prepared by the first who asks: it takes a fifth of a start, and listening does not need it. */
+/**
+ * SOFA over the regular endpoints, loaded and prepared by the first who asks: it takes a fifth of a start, and listening does not need it.
+ */
 export function sofaFor(endpoints: readonly BoundEndpoint[]): Sofa {
   let made: ReturnType<Sofa> | undefined;
   return () => {
@@ -33,7 +35,10 @@ export function sofaFor(endpoints: readonly BoundEndpoint[]): Sofa {
   };
 }
 
-/** Puts every endpoint behind Fastify: the regular ones through SOFA, lists, hot and irregular ones directly, raw ones by their own handlers. */
+/**
+ * Puts every endpoint behind Fastify: the regular ones through SOFA, lists, hot and irregular ones directly, raw ones by their own
+ * handlers.
+ */
 export function mountRest(server: FastifyInstance, endpoints: readonly BoundEndpoint[], sofa: Sofa): void {
   const handlerOf = (bound: BoundEndpoint) =>
     isRegular(bound) ? throughSofa(sofa, bound) : bound.endpoint.operation ? direct(bound) : raw(bound);
@@ -102,7 +107,8 @@ const direct = (bound: BoundEndpoint) => async (request: FastifyRequest, reply: 
 const throughSofa = (sofa: Sofa, bound: BoundEndpoint) => async (request: FastifyRequest, reply: FastifyReply) => {
   const prepared = prepare(bound, rawRequest(request));
   const { input } = prepared.variables;
-  // A long body would be printed and parsed once more, without a pause; one without a Content-Length counts as long. What is asked for by GET has no body to be passed on.
+  // A long body would be printed and parsed once more, without a pause; one without a Content-Length counts as long. What is asked for by
+  // GET has no body to be passed on.
   const isLong = !(Number(request.headers['content-length']) <= inOneTurn);
   if (input !== undefined && (isLong || bound.endpoint.method === 'GET'))
     return applyEnvelope(reply, await answer(bound, request.ctx, prepared));

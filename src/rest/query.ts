@@ -39,7 +39,10 @@ export const isOfRest = ({ name }: { name: string }): boolean => name !== 'where
 
 const isParameter = (arg: GraphQLArgument) => isOfRest(arg) && !arg.deprecationReason;
 
-/** Every query parameter of a list: its filter fields in snake_case and camelCase, the endpoint's own aliases, and paging; none that is deprecated. */
+/**
+ * Every query parameter of a list: its filter fields in snake_case and camelCase, the endpoint's own aliases, and paging; none that is
+ * deprecated.
+ */
 export function queryTargets(field: GraphQLField<unknown, unknown>, endpoint: Endpoint, address: string): Map<string, ParameterTarget> {
   const targets = new Map<string, ParameterTarget>();
   const byPath = new Map<string, ParameterTarget>();
@@ -183,7 +186,10 @@ export interface Adapted {
   names: Map<string, string>;
 }
 
-/** A query string as the operation's variables; `hasPages` where the list is paged by number too. Throws 400 naming every parameter at fault. */
+/**
+ * A query string as the operation's variables; `hasPages` where the list is paged by number too. Throws 400 naming every parameter at
+ * fault.
+ */
 export function adaptQuery(targets: ReadonlyMap<string, ParameterTarget>, query: Record<string, unknown>, hasPages = true): Adapted {
   const details: Detail[] = [];
   const report = (name: string, fault: Fault) => void details.push(detailOf(name, fault));

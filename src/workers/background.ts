@@ -60,7 +60,10 @@ export class Background {
     else this.channel.publish(outboxWake, '');
   };
 
-  /** What waits: events for their places and for those who read them, jobs and due rows for a worker. Asked for once, where several ask at a time. */
+  /**
+   * What waits: events for their places and for those who read them, jobs and due rows for a worker. Asked for once, where several ask at a
+   * time.
+   */
   waiting(): Promise<Told> {
     this.#looking ??= this.#look().finally(() => {
       this.#looking = undefined;

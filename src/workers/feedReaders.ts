@@ -133,7 +133,9 @@ export class FeedReaders {
 
 const keyOf = ({ accountId, name }: Behind) => `${accountId} ${name}`;
 
-/** What became of a step: whether another process is at the reader, whether there may be more, and of how many events something was made. */
+/**
+ * What became of a step: whether another process is at the reader, whether there may be more, and of how many events something was made.
+ */
 interface Stepped {
   isHeld: boolean;
   more: boolean;
@@ -160,7 +162,10 @@ async function readStep(app: App, { name, account }: Behind, most: number, progr
 /** What a reader's queue is called. */
 export const queueOfReader = (name: string) => `reader ${name}`;
 
-/** What waits for the readers that modules declare: how many events, and for how many seconds the oldest has. Suspended accounts' is left out. */
+/**
+ * What waits for the readers that modules declare: how many events, and for how many seconds the oldest has. Suspended accounts' is left
+ * out.
+ */
 export async function waitingForAll({ database, registry }: App): Promise<{ queue: string; count: number; age: number }[]> {
   const { rows } = await database.execute(waitingForReaders, [[...registry.readers.keys()]]);
   return rows as { queue: string; count: number; age: number }[];

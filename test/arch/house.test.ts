@@ -67,6 +67,10 @@ describe('the sources', () => {
     expect(linesWith(/node:vm|new Function\(|\beval\(/, nowhere)).toEqual([]);
   });
 
+  it('have no comment that is longer than a line of code', () => {
+    expect(linesWith(/^(?=\s*(\/?\*|\/\/)).{141,}/, nowhere)).toEqual([]);
+  });
+
   it('leave nothing for later', () => {
     expect(linesWith(/\b(TODO|FIXME|XXX|HACK)\b/, nowhere)).toEqual([]);
   });

@@ -10,7 +10,10 @@ const atLeastOne = (fallback: number) => z.coerce.number().int().min(1).default(
 const sender = /<[^<>]*[^\s<>@]@[^\s<>@][^<>]*>|^[^<>]*[^\s<>@]@[^\s<>@][^<>]*$/;
 const hostName = /^[\p{L}\p{N}_-]+(\.[\p{L}\p{N}_-]+)*$/u;
 
-/** Every environment variable the server reads, with its default; docs/configuration.md explains them, test/bench/README.md those of the bench. */
+/**
+ * Every environment variable the server reads, with its default; docs/configuration.md explains them, test/bench/README.md those of the
+ * bench.
+ */
 export const environment = z.object({
   NODE_ENV: z.string().default('production'),
   PORT: z.coerce.number().int().min(0).max(65_535).default(4000),

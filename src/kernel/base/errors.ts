@@ -1,4 +1,7 @@
-/** Every error a caller can meet, with its HTTP status. The contract's "Errors" section names most of the codes; the rest are in docs/product-rules.md, "Errors". */
+/**
+ * Every error a caller can meet, with its HTTP status. The contract's "Errors" section names most of the codes; the rest are in
+ * docs/product-rules.md, "Errors".
+ */
 export const statusOf = {
   invalid_request: 400,
   transport_conflict: 400,

@@ -27,6 +27,8 @@ const textOf = (part: Part): string => {
   return part === null || part === undefined || part === false ? '' : escapeHtml(String(part));
 };
 
-/** HTML whose values are escaped wherever they stand, attributes in quotes among them; other HTML, lists of it and nothing stay as they are. */
+/**
+ * HTML whose values are escaped wherever they stand, attributes in quotes among them; other HTML, lists of it and nothing stay as they are.
+ */
 export const html = (strings: TemplateStringsArray, ...parts: Part[]): Html =>
   new Html(strings.map((text, i) => text + textOf(parts[i])).join(''));

@@ -70,7 +70,9 @@ export class Shares {
     else if (--line.underWay === 0) this.#lines.delete(key);
   }
 
-  /** Where no connection was to be had for as long, the next ones would wait as long again: who has waited for some time is told at once. */
+  /**
+   * Where no connection was to be had for as long, the next ones would wait as long again: who has waited for some time is told at once.
+   */
   #refuseIn({ waiting }: Line): void {
     const latest = performance.now() - Math.min(connectionMs, this.#patience) / 2;
     for (const one of waiting) if (one.since <= latest) one.refuse();

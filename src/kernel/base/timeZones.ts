@@ -91,7 +91,10 @@ export function shownInstant(moment: string, zone: string): Date | undefined {
   return shown === undefined ? undefined : new Date(shown);
 }
 
-/** The IANA names that are one word. Runtimes know more, as abbreviations of a zone that may not be the one that was meant: BST is that of Dhaka. */
+/**
+ * The IANA names that are one word. Runtimes know more, as abbreviations of a zone that may not be the one that was meant: BST is that of
+ * Dhaka.
+ */
 const words = new Map(
   `CET CST6CDT Cuba EET EST EST5EDT Egypt Eire GB GB-Eire GMT GMT+0 GMT-0 GMT0 Greenwich HST Hongkong Iceland Iran Israel Jamaica Japan
   Kwajalein Libya MET MST MST7MDT NZ NZ-CHAT Navajo PRC PST8PDT Poland Portugal ROC ROK Singapore Turkey UCT UTC Universal W-SU WET Zulu`

@@ -150,7 +150,7 @@ export class Context {
     await this.rows(lockByName, { name });
   }
 
-  /** Has the next write, if there is one, hold rows that were read without a lock by a select that locks them; tried again if they are gone. */
+  /** Has the next write, if any, hold rows that were read without a lock by a select that locks them; tried again if they are gone. */
   requireRow(name: string, rows: Sql, mode?: LockMode): void {
     this.unit?.lock(name, sql`still_there((select count(*) from (${rows}) held))`, mode);
   }

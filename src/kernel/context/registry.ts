@@ -127,7 +127,10 @@ export interface DueWorkOf<C> {
   /** Seconds until a row is worked on again after a fault of ours, where its attempts are no measure of that. */
   pause?: number;
   work(ctx: C, row: DueRow): Promise<void>;
-  /** Settles a row in the middle of whose work one process after the other has ended; by default it is left alone for some hours, and tried again. */
+  /**
+   * Settles a row in the middle of whose work one process after the other has ended; by default it is left alone for some hours, and tried
+   * again.
+   */
   giveUp?(ctx: C, row: DueRow): Promise<void>;
 }
 

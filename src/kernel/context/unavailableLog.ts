@@ -24,8 +24,8 @@ export function warnThrottled({ log }: Logging, error: unknown, message: string,
 }
 
 /**
- * Notes what nobody's answer depends on; false where the database cannot take it now, as it is read-only, its disk is full or somebody holds
- * the row: the log says so (`warnThrottled`). Other faults are thrown.
+ * Notes what nobody's answer depends on; false where the database cannot take it now, as it is read-only, its disk is full or somebody
+ * holds the row: the log says so (`warnThrottled`). Other faults are thrown.
  */
 export async function tryToNote(app: Logging, note: () => Promise<unknown>, message: string): Promise<boolean> {
   try {

@@ -56,7 +56,10 @@ export class Egress {
     });
   }
 
-  /** What is wrong with an address that is to be called, without asking anybody; undefined where nothing is. The words follow a field's name. */
+  /**
+   * What is wrong with an address that is to be called, without asking anybody; undefined where nothing is. The words follow a field's
+   * name.
+   */
   urlFault(url: string): string | undefined {
     if (url.length > mostUrl) return `must have at most ${mostUrl} characters`;
     // Whoever parses an address leaves these out; a log or a header that it is put into would not.

@@ -28,7 +28,10 @@ export class Portion {
   #rows = 0;
   #bytes = 0;
 
-  /** Whether this step makes so many rows, each with the event in it, and so many bytes besides. It does of the first event that leads to any. */
+  /**
+   * Whether this step makes so many rows, each with the event in it, and so many bytes besides. It does of the first event that leads to
+   * any.
+   */
   takes({ size }: Pick<ReadEvent, 'size'>, rows: number, besides = 0): boolean {
     const isFirst = this.#rows === 0;
     this.#rows += rows;
@@ -70,8 +73,8 @@ export interface FeedEnd {
 }
 
 /**
- * The events `e` of an account that are committed and have no place in the feed yet. Few events of all accounts are behind the floor: each is
- * looked up by itself, as the planner, left to itself, may read all that the account keeps.
+ * The events `e` of an account that are committed and have no place in the feed yet. Few events of all accounts are behind the floor: each
+ * is looked up by itself, as the planner, left to itself, may read all that the account keeps.
  */
 const withoutPlace = (account: Sql): Sql => sql`(
     select o.account_id, o.id, o.seq, o.name, o.created_at from outbox_events o where o.seq > (select seq from feed_floor) order by o.seq offset 0) e
@@ -92,8 +95,8 @@ export const endOfFeed = statement({
 const fewUnread = 1000;
 
 /**
- * How far a reader is in the feed of the caller's account, but not before a place (`after`); whether an event of a name that happened until a
- * moment has no place yet (`isComing`), and whether the reader has many events of that time before it (`isFar`).
+ * How far a reader is in the feed of the caller's account, but not before a place (`after`); whether an event of a name that happened until
+ * a moment has no place yet (`isComing`), and whether the reader has many events of that time before it (`isFar`).
  */
 export const readSoFar = statement({
   name: 'readSoFar',
@@ -260,8 +263,9 @@ export function behind({ accounts, most, account, readers }: Looking): Sql {
 }
 
 /**
- * What waits for each reader of these names (`$1`): how many events, wanted or not, and for how many seconds the oldest has. Not told is what
- * nobody reads now, however many workers there are: that of suspended accounts, and that of a reader which no module declares any more.
+ * What waits for each reader of these names (`$1`): how many events, wanted or not, and for how many seconds the oldest has. Not told is
+ * what nobody reads now, however many workers there are: that of suspended accounts, and that of a reader which no module declares any
+ * more.
  */
 export const waitingForReaders = `
   select 'reader ' || r.name as queue, sum(h.pos - r.pos)::int as count,

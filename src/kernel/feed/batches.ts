@@ -13,7 +13,10 @@ export interface ToldEvent extends FeedEvent {
   batch?: Together;
 }
 
-/** Events that follow each other and belong to one batch as one: the last of them, with what all of them are. One that a single person may see joins no others. */
+/**
+ * Events that follow each other and belong to one batch as one: the last of them, with what all of them are. One that a single person may
+ * see joins no others.
+ */
 export function asBatches(events: readonly FeedEvent[]): ToldEvent[] {
   const runs: FeedEvent[][] = [];
   for (const event of events) {

@@ -73,7 +73,10 @@ export function chosenNames({ app }: Context, { names, kinds }: Choice): string[
   return [...new Set(names)].filter((name) => !kinds || kinds.includes(name));
 }
 
-/** The names of the events that the caller gets: those asked for (403 where one must not be seen), else all that may be. Null for every event there is. */
+/**
+ * The names of the events that the caller gets: those asked for (403 where one must not be seen), else all that may be. Null for every
+ * event there is.
+ */
 export function visibleNames(ctx: Context, asked: readonly string[] | null): string[] | null {
   const { events } = ctx.app.registry;
   const may = (name: string) => mayUse(ctx.caller, events.get(name)!.access);

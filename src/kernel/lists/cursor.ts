@@ -63,7 +63,9 @@ const isOfType: Record<KeyType, (key: string) => boolean> = {
 const isKey = (key: unknown, { type, nullable }: OrderKey) =>
   key === null ? nullable === true : typeof key === 'string' && isOfType[type](key);
 
-/** The place that a cursor names. Throws 400 naming the argument for one that is not of this list, in this order and with these conditions. */
+/**
+ * The place that a cursor names. Throws 400 naming the argument for one that is not of this list, in this order and with these conditions.
+ */
 export function decodeCursor(argument: 'after' | 'before', text: string, list: CursorOf & { keys: readonly OrderKey[] }): Cursor {
   try {
     const [table, sort, order, whole, id, conditions] = JSON.parse(Buffer.from(text, 'base64url').toString()) as unknown[];

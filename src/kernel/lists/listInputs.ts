@@ -14,7 +14,9 @@ import type { AnyTable } from '../tables/table.js';
 import { aggregateField } from './aggregateTypes.js';
 import { ListTypes } from './listTypes.js';
 
-/** Gives every list of a schema its typed conditions and sort keys, by the table of its records, and a root field beside it that aggregates. */
+/**
+ * Gives every list of a schema its typed conditions and sort keys, by the table of its records, and a root field beside it that aggregates.
+ */
 export function typeLists(schema: GraphQLSchema): GraphQLSchema {
   const types = new ListTypes(schema);
   for (const field of listsOf(schema)) {

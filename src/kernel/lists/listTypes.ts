@@ -56,7 +56,10 @@ const said: Record<Operator, string> = {
 type Fields = Record<string, GraphQLInputFieldConfig>;
 const optional = (type: GraphQLInputType, description: string | undefined): GraphQLInputFieldConfig => ({ type, description });
 
-/** The input types of lists, made of what tables and relations declare: conditions for each record type, kind of value and enumeration, and sort keys. */
+/**
+ * The input types of lists, made of what tables and relations declare: conditions for each record type, kind of value and enumeration, and
+ * sort keys.
+ */
 export class ListTypes {
   readonly #types = new Map<string, GraphQLInputObjectType>();
 

@@ -23,7 +23,9 @@ export interface Window {
   account: string;
   /** Whether the caller's filter narrows it: then what matches is looked for once, and counted and paged. */
   isFiltered: boolean;
-  /** How its total is found: kept, as a scalar, or counted; `bounded` counts no further than is worth it; none where it is not asked for. */
+  /**
+   * How its total is found: kept, as a scalar, or counted; `bounded` counts no further than is worth it; none where it is not asked for.
+   */
   total: Sql | 'counted' | 'bounded' | 'none';
   /** A select of how many match, where that takes less time than to count them. */
   counted?: Sql;

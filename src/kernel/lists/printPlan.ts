@@ -106,7 +106,9 @@ export function selectedOf(
   return selected;
 }
 
-/** What is selected of a page or a part of it. Where `@skip` and `@include` leave nothing, the resolvers answer: SQL has no list of nothing. */
+/**
+ * What is selected of a page or a part of it. Where `@skip` and `@include` leave nothing, the resolvers answer: SQL has no list of nothing.
+ */
 function someOf(context: SelectionContext, type: GraphQLObjectType, nodes: readonly FieldNode[]): [key: string, nodes: FieldNode[]][] {
   const selected = selectedOf(context, type, nodes);
   if (selected.length === 0) throw new NotPrinted(type.name);

@@ -75,7 +75,10 @@ function readMap(fields: ComparableFields, given: Record<string, unknown>, at: s
   return { kind: 'and', of };
 }
 
-/** Null: nothing is known, since it asks for a change of what did not change. As in SQL, what is not known holds neither as it is nor negated. */
+/**
+ * Null: nothing is known, since it asks for a change of what did not change. As in SQL, what is not known holds neither as it is nor
+ * negated.
+ */
 type Evaluate = (record: ChangedRecord, seen: Seen[], longest: number) => boolean | null;
 
 /** A tree as a function, whose values have been checked. Every condition is looked at, so that each tells what it saw. */

@@ -36,8 +36,8 @@ interface TypeFault {
 }
 
 /**
- * A type fault of a variable as a detail of ours. graphql-js reports a missing or unknown member on its object; the detail names the member.
- * `name` is the variable's, for a fault of the whole.
+ * A type fault of a variable as a detail of ours. graphql-js reports a missing or unknown member on its object; the detail names the
+ * member. `name` is the variable's, for a fault of the whole.
  */
 export function coercionDetail(schema: GraphQLSchema, type: GraphQLInputType, name: string, { path, value, message }: TypeFault): Detail {
   const at = (...more: string[]) => placeOf(type, name, [...path, ...more]);

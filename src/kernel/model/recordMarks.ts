@@ -1,7 +1,9 @@
 import type { GraphQLField } from 'graphql';
 import { Extensions } from 'type-graphql';
 
-/** Marks a relation as part of its parent's REST record, with these of its fields, or all of its own; who may read the record may read it. */
+/**
+ * Marks a relation as part of its parent's REST record, with these of its fields, or all of its own; who may read the record may read it.
+ */
 export const OfRecord = (...fields: string[]) => Extensions({ record: fields });
 
 /**

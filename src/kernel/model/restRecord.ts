@@ -86,7 +86,10 @@ export const isWhole = (schema: GraphQLSchema, typeName: string, row: object): b
 export const restRecordOf = (schema: GraphQLSchema, typeName: string, row: object, ctx: object): Record<string, unknown> =>
   JSON.parse(recordText(schema, typeName, row, ctx));
 
-/** The REST record of a row as JSON text: what webhooks, the feed and the answer of a write carry. What follows from the row does so in this context. */
+/**
+ * The REST record of a row as JSON text: what webhooks, the feed and the answer of a write carry. What follows from the row does so in this
+ * context.
+ */
 export const recordText = (schema: GraphQLSchema, typeName: string, row: object, ctx: object): string =>
   textOf(schema.getType(typeName) as GraphQLObjectType, row as Record<string, unknown>, ctx);
 

@@ -90,8 +90,8 @@ async function claimed(ctx: Context, { place, requestHash, hashes }: PublicClaim
 }
 
 /**
- * Does it once under its claim: its outcome is kept with its effect, as `runClaimed` does. What failed is let go, so that it may be put right;
- * what a dead process left, after two minutes.
+ * Does it once under its claim: its outcome is kept with its effect, as `runClaimed` does. What failed is let go, so that it may be put
+ * right; what a dead process left, after two minutes.
  */
 export async function onceForAddress(ctx: Context, claim: PublicClaim, work: () => Promise<ExecutionResult>): Promise<ExecutionResult> {
   const known = await claimed(ctx, claim);

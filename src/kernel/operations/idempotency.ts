@@ -69,7 +69,9 @@ export function effectKeysOf(ctx: Context, effect: string, input: object): reado
   return key === undefined ? [] : requestHashes(ctx, `${effect} ${ownerOf(ctx.caller)} ${key}`, input);
 }
 
-/** An id that a retry under the same key has as well, for what is told to somebody of whom nothing is kept; a new one where there is no key. */
+/**
+ * An id that a retry under the same key has as well, for what is told to somebody of whom nothing is kept; a new one where there is no key.
+ */
 export function effectIdOf(ctx: Context, effect: string, input: object): string {
   const [key] = effectKeysOf(ctx, effect, input);
   return key === undefined ? ctx.app.clock.id() : v5(key, nilId);
@@ -167,9 +169,9 @@ async function claimed(ctx: Context, claim: Claim): Promise<Held> {
 
 /**
  * Runs a detached operation under a key: (1) claim the key in a statement of its own; (2) run; (3) store the outcome with the last
- * transaction (`inFinalTransaction`), else afterwards. A failed operation releases its claim, unless its outcome is stored: where the connection
- * was lost, only the database knows, so the release waits for a commit that is under way. A claim left by a dead process can be taken
- * over after two minutes. Where the key has an outcome, that is answered, and nothing runs.
+ * transaction (`inFinalTransaction`), else afterwards. A failed operation releases its claim, unless its outcome is stored: where the
+ * connection was lost, only the database knows, so the release waits for a commit that is under way. A claim left by a dead process can be
+ * taken over after two minutes. Where the key has an outcome, that is answered, and nothing runs.
  */
 export async function runClaimed(ctx: Context, claim: Claim, work: () => Promise<ExecutionResult>): Promise<ExecutionResult> {
   const { principal, key } = claim;
@@ -212,7 +214,10 @@ export function stayOpen({ request }: Context): void {
   if (request.claim) request.claim.isOpen = true;
 }
 
-/** Runs work under a claim, which is released if it fails. Where the release fails too, it is tried again beside, until the claim may be taken over. */
+/**
+ * Runs work under a claim, which is released if it fails. Where the release fails too, it is tried again beside, until the claim may be
+ * taken over.
+ */
 export async function releaseOnFailure(
   { app }: Context,
   work: () => Promise<ExecutionResult>,

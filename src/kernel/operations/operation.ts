@@ -272,7 +272,9 @@ function inTransaction(operation: Operation, ctx: Context, attempt: Attempt): Pr
   });
 }
 
-/** What the database refuses of a mutation when its rows are written together, at the end: an error of that mutation, where there is one. */
+/**
+ * What the database refuses of a mutation when its rows are written together, at the end: an error of that mutation, where there is one.
+ */
 function refusedAtEnd({ only }: Operation, error: unknown): Rollback | undefined {
   const known = fromDatabase(error);
   if (!only || !known || known.status >= 500) return undefined;

@@ -12,7 +12,8 @@ import { readWhere } from './whereInput.js';
 
 /**
  * A condition tree `{and: […]}`, `{or: […]}`, `{not: …}` or `{field, op, value}` as SQL over the alias `t`, as saved lists, bulk
- * edits and the parameter `filters` have it; `kernel/matching` evaluates the same over one record in memory. Throws 400 naming the place that is wrong, 403 for what the caller may not see.
+ * edits and the parameter `filters` have it; `kernel/matching` evaluates the same over one record in memory. Throws 400 naming the place
+ * that is wrong, 403 for what the caller may not see.
  */
 export const filterSql = (ctx: Context, table: AnyTable, tree: unknown): Sql => sqlOf(ctx, readFilters(ctx, table, tree));
 

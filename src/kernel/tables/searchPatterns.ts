@@ -5,7 +5,9 @@ import { callingCode, toE164 } from '../model/checks.js';
 
 const phoneLike = /^(?:tel:)?[\d\s()+./\u2010-\u2015-]+$/i;
 
-/** A text as a LIKE pattern over lower-case words that follow a space each: part of it from three characters on, the start of a word below. */
+/**
+ * A text as a LIKE pattern over lower-case words that follow a space each: part of it from three characters on, the start of a word below.
+ */
 export function wordPattern(term: string): string {
   const text = likeText(normalized(term).toLowerCase());
   return [...term].length >= 3 ? `%${text}%` : `% ${text}%`;

@@ -85,7 +85,9 @@ export interface TableOptions<
    * was queued is on its way. The next event tells what became of it from there, and not what it was when it was told last.
    */
   movesUntold?: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
-  /** Whether its rows come and change with the events of other records, or with none: live queries that read it look again at every event. */
+  /**
+   * Whether its rows come and change with the events of other records, or with none: live queries that read it look again at every event.
+   */
   untold?: boolean;
   sorts: Record<S, SortKey>;
   byDefault: readonly [S, SortOrder];
@@ -228,7 +230,9 @@ export class Table<R extends Shape = Shape, F extends object = object, S extends
 // biome-ignore lint/suspicious/noExplicitAny: a table of any filter and any sort
 export type AnyTable = Table<any, any, any>;
 
-/** A table, whose rows have of the class's fields those that are columns, those that are kept under another name and those that are carried. */
+/**
+ * A table, whose rows have of the class's fields those that are columns, those that are kept under another name and those that are carried.
+ */
 export const table = <
   R extends Shape,
   F extends object,

@@ -12,7 +12,9 @@ type Node = Record<string, unknown>;
 /** A path in `where`, whose items are `name[0]`, `name[1]` … */
 const bracketPath = (name: string): ConditionPath => ({ name, item: (index) => `${name}[${index}]` });
 
-/** The typed `where` of a list as a tree. Its shape is the schema's; throws 400 naming the place where it asks for nothing, or for too much. */
+/**
+ * The typed `where` of a list as a tree. Its shape is the schema's; throws 400 naming the place where it asks for nothing, or for too much.
+ */
 export const readWhere = (ctx: Context, table: AnyTable, where: object): Condition =>
   new Reader(new ConditionCount()).records(Records.of(ctx, table), where as Node, 'where', 0);
 

@@ -42,7 +42,8 @@ const separatedMs = 1000;
 /**
  * Group commit of units of work that are a single statement each: while two statements of a kind are under way, later ones are
  * queued, and then go as one. A lone writer waits for nobody; of many, all share one round trip, one run of each trigger and
- * one commit. Nothing else is shared: what fails in the database is written again, in the end unit by unit, and only the one at fault fails.
+ * one commit. Nothing else is shared: what fails in the database is written again, in the end unit by unit, and only the one at fault
+ * fails.
  *
  * Units of several accounts go together where they are small, only insert, and take what all may take together: then they wait for
  * hardly anything, and not for long. What one account's units come to costs the others no more than an attempt.
@@ -94,7 +95,8 @@ export class GroupCommit {
       await this.#send(units);
       for (const unit of units) unit.done();
     } catch (error) {
-      // After a lost connection nobody knows; what the database says has failed is not there. Nobody waits for those that are written by themselves.
+      // After a lost connection nobody knows; what the database says has failed is not there. Nobody waits for those that are written by
+      // themselves.
       if (units.length > 1 && leftNothing(error)) this.#again(units);
       else for (const unit of units) unit.failed(error);
     }

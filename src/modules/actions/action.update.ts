@@ -109,7 +109,10 @@ async function faultsOf(ctx: Context, config: UpdateConfig, rule: FieldRule): Pr
 
 const namesNothing = (path: string): Fault => ({ code: 'not_allowed', message: `names a merge field that is not there: ${path}` });
 
-/** The value with its placeholders filled in. Throws 400 where it is one placeholder alone that names nothing: to clear a field is to say null. */
+/**
+ * The value with its placeholders filled in. Throws 400 where it is one placeholder alone that names nothing: to clear a field is to say
+ * null.
+ */
 async function filled(ctx: Context, { entity = 'contact', field, value = null }: UpdateConfig, at: ActionContext): Promise<unknown> {
   const values = mergeFieldsOf(JSON.stringify(value)).length > 0 ? await at.values() : {};
   const path = typeof value === 'string' ? wholeMergeField(value) : undefined;

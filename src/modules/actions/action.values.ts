@@ -7,7 +7,9 @@ import type { RunTrigger } from './action.kinds.js';
 /** What placeholders call a record of a type. */
 const calledBy = (type: string): string => type.charAt(0).toLowerCase() + type.slice(1);
 
-/** What placeholders name besides the contact: the workspace, the event, and the record that it happened to, as `record` and by its type. */
+/**
+ * What placeholders name besides the contact: the workspace, the event, and the record that it happened to, as `record` and by its type.
+ */
 export function valuesOf(ctx: Context, { triggeredBy: { event, eventId, at, type, data, changes }, run }: RunTrigger): MergeValues {
   const own = type ? { [calledBy(type)]: data } : {};
   return {

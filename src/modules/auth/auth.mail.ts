@@ -46,8 +46,8 @@ const keepMailed = (ctx: Context, hash: string) => ctx.global.token.updateMany({
 export type Mailing = (ctx: Context) => void;
 
 /**
- * Has the mail of a token sent that this unit of work issues. The first try is what this answers, for after the commit. Where that fails, or
- * the process ends before it, the queue goes on: who is invited or registers does not know of a mail to ask for.
+ * Has the mail of a token sent that this unit of work issues. The first try is what this answers, for after the commit. Where that fails,
+ * or the process ends before it, the queue goes on: who is invited or registers does not know of a mail to ask for.
  */
 export async function mailOfToken(inside: Context, token: string, mail: Email): Promise<Mailing> {
   const hash = digest(token);

@@ -26,7 +26,9 @@ export async function login(ctx: Context, { email, password, accountId }: LoginI
   });
 }
 
-/** Contract POST /auth/switch-account: 401 where the session has just ended, 403 where the person is no active member; the old session ends. */
+/**
+ * Contract POST /auth/switch-account: 401 where the session has just ended, 403 where the person is no active member; the old session ends.
+ */
 export async function switchAccount(ctx: Context, { accountId }: SwitchAccountInput): Promise<AuthResult> {
   const entered = await changePlace(ctx, accountId);
   callersChanged(ctx);

@@ -50,7 +50,10 @@ export async function findToken(ctx: Context, kind: Kind, token: string) {
 /** 400 for a token that is not, or no longer, good. */
 export const wrongToken = () => invalidField('token', 'incorrect', 'is wrong, used or expired');
 
-/** Uses a token up: of fifty at once one succeeds. When it is wrong, used or over, it is refused: with 400 unless the operation says otherwise. */
+/**
+ * Uses a token up: of fifty at once one succeeds. When it is wrong, used or over, it is refused: with 400 unless the operation says
+ * otherwise.
+ */
 export async function useToken(ctx: Context, kind: Kind, token: string, refusal: () => AppError = wrongToken) {
   const found = await findToken(ctx, kind, token);
   check(found, refusal);

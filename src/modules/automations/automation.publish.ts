@@ -34,7 +34,9 @@ const versions = statement({
 
 /** Versions that are kept at hand, which never change once they are there: so many, and so many characters of JSON. */
 const kept = new LRUCache<string, Plan>({ max: 500, maxSize: 16_000_000, sizeCalculation: (plan) => jsonSize(plan) });
-/** What a unit of work publishes itself. It then keeps no version at hand: what it reads may be its own, which goes again where it fails. */
+/**
+ * What a unit of work publishes itself. It then keeps no version at hand: what it reads may be its own, which goes again where it fails.
+ */
 const publishedIn = perContext(() => new Set<string>());
 
 /** Published versions of automations by "id version", for many keys in one statement. */
@@ -115,7 +117,10 @@ export async function checkToRun(ctx: Context, plan: Plan): Promise<void> {
   holdTemplates(ctx, cleaned);
 }
 
-/** Contract POST /automations/{id}/publish: the draft becomes a version, by which new runs go; runs under way keep theirs. 403 for an event that is for others than the caller, 402 after a trial, 422 with blockers. */
+/**
+ * Contract POST /automations/{id}/publish: the draft becomes a version, by which new runs go; runs under way keep theirs. 403 for an event
+ * that is for others than the caller, 402 after a trial, 422 with blockers.
+ */
 export async function publishAutomation(ctx: Context, id: string): Promise<AutomationRow> {
   ctx.lockRows();
   await holdTimezone(ctx);

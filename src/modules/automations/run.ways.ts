@@ -51,6 +51,8 @@ export function wayOf(
   return contactAfterEvent(event, contactId) && type && namesContact(app.registry.schema(), type) ? 'contact' : null;
 }
 
-/** Whether a run of an automation that such an event starts, or that somebody starts for a contact, may ever be gone on with by an event. */
+/**
+ * Whether a run of an automation that such an event starts, or that somebody starts for a contact, may ever be gone on with by an event.
+ */
 export const mayEnd = (ctx: Context, triggerEvent: string | null, event: string): boolean =>
   ['its own', null].some((contactId) => wayOf(ctx, { triggerEvent, entityId: 'its own', contactId }, event) !== null);

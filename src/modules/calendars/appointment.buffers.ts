@@ -124,8 +124,8 @@ const justBefore = statement({
 
 /**
  * Of what lies just before a scheduled appointment, on its calendar and for its person, what has less than its buffer. The next write,
- * which has the appointment leave its time, takes the places of all of it, also where the buffer is not cut short: a buffer that is changed meanwhile
- * would end where the appointment still is, and nobody would give it back.
+ * which has the appointment leave its time, takes the places of all of it, also where the buffer is not cut short: a buffer that is changed
+ * meanwhile would end where the appointment still is, and nobody would give it back.
  */
 export async function cutShortBy(ctx: Context, { calendarId, assignedTo, startTime, status }: AppointmentRow): Promise<CutShort[]> {
   if (status !== 'scheduled') return [];

@@ -14,8 +14,8 @@ type VoiceNumberRow = RowOf<typeof voiceNumberTable.shape> & { wired: boolean };
 const atOnce = 20;
 
 /**
- * Those of some numbers whose calls come to the service. One list brings all that it has for us, unless they are more than it holds: those that it
- * lacks then are asked for one by one.
+ * Those of some numbers whose calls come to the service. One list brings all that it has for us, unless they are more than it holds: those
+ * that it lacks then are asked for one by one.
  */
 async function wiredOf(ctx: Context, numbers: readonly string[]): Promise<ReadonlySet<string>> {
   const listed = await ofVendor(ctx);

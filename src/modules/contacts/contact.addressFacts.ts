@@ -38,8 +38,8 @@ export function keepOptOuts(ctx: Context, before: Reached | null, after: Reached
 }
 
 /**
- * Keeps an opt-out of a contact for the addresses that a merge gives it, where it had none of the kind. An address that it had keeps what was
- * said of that one: the opt-out of the other contact is of theirs, and is taken back there.
+ * Keeps an opt-out of a contact for the addresses that a merge gives it, where it had none of the kind. An address that it had keeps what
+ * was said of that one: the opt-out of the other contact is of theirs, and is taken back there.
  */
 export function keepOptOutsOfFilled(ctx: Context, before: Reached, after: Reached): void {
   for (const { kind, flag, address: name } of optOuts) {

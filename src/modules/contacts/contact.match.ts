@@ -88,7 +88,10 @@ function isAt(key: string): Sql {
   return kind === 'email' ? sql`email_lower = ${address}` : sql`phone = ${address}`;
 }
 
-/** The contact of an e-mail address, else of a phone number; undefined for none. What is said of the two holds when this unit of work writes. */
+/**
+ * The contact of an e-mail address, else of a phone number; undefined for none. What is said of the two holds when this unit of work
+ * writes.
+ */
 export async function contactMatching(
   ctx: Context,
   { email, phone }: { email?: string | null; phone?: string | null },

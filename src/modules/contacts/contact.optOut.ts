@@ -90,7 +90,9 @@ const byText = statement({
     where c.account_id = ${account} and c.id = ${id}`,
 });
 
-/** Where a text message to a contact goes, and what decides whether it may: the number is another one than the contact's where it is given. */
+/**
+ * Where a text message to a contact goes, and what decides whether it may: the number is another one than the contact's where it is given.
+ */
 export const recipientOfText = async (ctx: Context, id: string, number: string | null) => (await ctx.rows(byText, { id, number }))[0];
 
 const refusingMail = statement({

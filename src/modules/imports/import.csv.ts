@@ -123,7 +123,10 @@ const unescaped = (cell: string) => (/^'[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]/.tes
 /** What is kept of the rows, where each cell is kept with the name of its column. */
 const mostKept = 64 * 1024 * 1024;
 
-/** The rows of a CSV file; one that has more cells than there are columns cannot be told apart. Throws 400 at the first limit that is passed. */
+/**
+ * The rows of a CSV file; one that has more cells than there are columns cannot be told apart. Throws 400 at the first limit that is
+ * passed.
+ */
 export async function readCsv(csv: string): Promise<Source> {
   let columns: string[] | undefined;
   let names: string[] = [];

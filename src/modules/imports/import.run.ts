@@ -16,7 +16,10 @@ import type { Import } from './import.model.js';
 import { importJob } from './import.service.js';
 import { importTable } from './import.table.js';
 
-/** Rows that one transaction imports, few enough that nobody waits for it in the process of the embedded database, and such portions of one run. */
+/**
+ * Rows that one transaction imports, few enough that nobody waits for it in the process of the embedded database, and such portions of one
+ * run.
+ */
 const portion = 25;
 const portionsOfRun = 20;
 

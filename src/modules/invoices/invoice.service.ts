@@ -170,7 +170,10 @@ export function markPaidIfCovered(ctx: Context, invoice: InvoiceRow): InvoiceRow
   return ctx.update('Invoice', invoice, { status: 'paid', paidAt: ctx.now() });
 }
 
-/** Contract POST /invoices/{id}/send. Sent again it stays as it was first sent; over nothing it is paid by that; 409 when it is paid or void. */
+/**
+ * Contract POST /invoices/{id}/send. Sent again it stays as it was first sent; over nothing it is paid by that; 409 when it is paid or
+ * void.
+ */
 export async function sendInvoice(ctx: Context, id: string): Promise<InvoiceRow> {
   const before = await lockInvoice(ctx, id);
   if (before.status === 'sent' || before.status === 'overdue') return before;

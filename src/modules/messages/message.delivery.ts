@@ -11,8 +11,8 @@ export async function deliver(ctx: Context, row: DueRow): Promise<void> {
 }
 
 /**
- * Gives up a message during whose sending several processes have died. A text message that was being sent may have gone, so its outcome stays
- * unknown. Any other has failed.
+ * Gives up a message during whose sending several processes have died. A text message that was being sent may have gone, so its outcome
+ * stays unknown. Any other has failed.
  */
 export async function giveUp(ctx: Context, row: DueRow): Promise<void> {
   const message = await messageToSend(ctx, row.id, row.attempt);

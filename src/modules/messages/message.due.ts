@@ -71,7 +71,9 @@ const toSend = statement({
     where t.account_id = ${account} and t.id = ${id} and t.attempt = ${attempt} and t.status in ('queued', 'scheduled', 'sending')`,
 });
 
-/** A message that has come due, which this attempt is to send, with what of its recipient decides about it; undefined where it is not ours. */
+/**
+ * A message that has come due, which this attempt is to send, with what of its recipient decides about it; undefined where it is not ours.
+ */
 export const messageToSend = async (ctx: Context, id: string, attempt: number): Promise<Sending | undefined> =>
   (await ctx.rows(toSend, { id, attempt }))[0];
 
@@ -209,7 +211,8 @@ function settled(ctx: Context, before: MessageRow, { outcome, isPlanned }: Settl
   }
   if (outcome.kind !== 'later' && outcome.kind !== 'unconfirmed') return { status: outcome.kind, error: outcome.error, dueAt: null };
   const tries = before.tries + Number(isPlanned);
-  // A moment that a vendor names is taken for two days, and by what waited longer before its first attempt, of an enrollment that was paused.
+  // A moment that a vendor names is taken for two days, and by what waited longer before its first attempt, of an enrollment that was
+  // paused.
   const isLate = before.tries > 0 && now.getTime() - (before.scheduledAt ?? before.createdAt).getTime() > 2 * pauses.at(-1)!;
   const named = isPlanned && isLate ? undefined : outcome.at;
   /** What a client tries in between neither puts off what is planned nor uses it up. */

@@ -24,7 +24,10 @@ const parking = statement({
     returning t.id`,
 });
 
-/** Keeps a mail that has come due of an enrollment that is paused, or whose sequence is inactive, until it goes on. False where it does by now. */
+/**
+ * Keeps a mail that has come due of an enrollment that is paused, or whose sequence is inactive, until it goes on. False where it does by
+ * now.
+ */
 export async function park(ctx: Context, { id, attempt }: { id: string; attempt: number }): Promise<boolean> {
   const parked = await inOwnTransaction(ctx, (inside) => inside.rows(parking, { id, attempt }));
   return parked.length > 0;

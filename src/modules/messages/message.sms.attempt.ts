@@ -48,7 +48,9 @@ async function sendAndSettle(ctx: Context, message: Sending, mayBeSent: boolean)
   return settle(ctx, message, outcome, (inside, refusal) => markRecipient(inside, message, refusal));
 }
 
-/** What the vendor answers. What we refuse ourselves says nothing new of the number: it may be the contact who opted out, with another one. */
+/**
+ * What the vendor answers. What we refuse ourselves says nothing new of the number: it may be the contact who opted out, with another one.
+ */
 async function answered(ctx: Context, message: Sending, mayBeSent: boolean): Promise<Outcome> {
   const outcome = await attemptToSend(ctx, message, mayBeSent);
   return outcome.kind === 'failed' ? { ...outcome, refusal: outcome.error } : outcome;

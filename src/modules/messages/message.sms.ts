@@ -100,7 +100,10 @@ async function goOn(ctx: Context, { known }: RequestEffect): Promise<MessageRow 
   return message && isOpen(message) ? attempt(ctx, message.id) : message;
 }
 
-/** @param isOwn whether this very request has kept it: it is answered as it is where somebody else, as who works on what is due, has it by now */
+/**
+ * @param isOwn whether this very request has kept it: it is answered as it is where somebody else, as who works on what is due, has it by
+ * now
+ */
 async function attempt(ctx: Context, id: string, { isOwn = false } = {}): Promise<MessageRow> {
   const [taken] = await ctx.rows(take, { id, seconds: ctx.app.config.leaseSeconds });
   const settled = taken && (await attemptSms(ctx, taken));

@@ -84,8 +84,8 @@ export async function claimNumber(ctx: Context, { number, label = null }: ClaimN
 }
 
 /**
- * Claims a number that the vendor has for us for the workspace, in this unit of work; 409 where it is claimed, by whomever, or is everybody's
- * sender.
+ * Claims a number that the vendor has for us for the workspace, in this unit of work; 409 where it is claimed, by whomever, or is
+ * everybody's sender.
  */
 export async function claimForWorkspace(
   ctx: Context,

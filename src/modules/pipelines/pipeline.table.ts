@@ -16,7 +16,9 @@ export const pipelineTable = table({
   conditions: { search: (text) => contains('t.name', text) },
 });
 
-/** Whether a pipeline `p` is the one of a stage, and not deleted: a stage goes with its pipeline, whose deletion leaves its row as it is. */
+/**
+ * Whether a pipeline `p` is the one of a stage, and not deleted: a stage goes with its pipeline, whose deletion leaves its row as it is.
+ */
 const isItsLivePipeline = (stage: Sql): Sql =>
   sql`p.account_id = ${stage}.account_id and p.id = ${stage}.pipeline_id and p.deleted_at is null`;
 

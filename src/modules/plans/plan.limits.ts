@@ -103,7 +103,9 @@ interface Usage {
 
 const countedIn = perContext(() => new Map<DeclaredLimit, Usage>());
 
-/** More than can be under way in all processes between their counts and their writes: as long as more are left, nobody waits for anybody. */
+/**
+ * More than can be under way in all processes between their counts and their writes: as long as more are left, nobody waits for anybody.
+ */
 const underWay = 1000;
 /** The same of transactions, which hold the lock to their end, others waiting: of these few are under way at once. */
 const underWayInTransactions = 400;

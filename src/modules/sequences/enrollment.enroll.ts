@@ -17,7 +17,8 @@ import { sequenceForChange } from './sequence.service.js';
 import type { SequenceRow } from './sequence.table.js';
 
 /**
- * How long a contact counts as enrolled whose enrollment came to its end: a short one does when a click is made twice, or a request is sent again.
+ * How long a contact counts as enrolled whose enrollment came to its end: a short one does when a click is made twice, or a request is sent
+ * again.
  */
 const justNow = 5 * minuteMs;
 
@@ -119,7 +120,10 @@ const known = statement({
   text: ({ account, id }) => sql`select id from contacts where account_id = ${account} and id = ${id} and deleted_at is null`,
 });
 
-/** Contract POST /emails/sequences/{id}/unenroll: their enrollments end, and what waits to be sent of them. 404 for the sequence, or the one contact. */
+/**
+ * Contract POST /emails/sequences/{id}/unenroll: their enrollments end, and what waits to be sent of them. 404 for the sequence, or the one
+ * contact.
+ */
 export async function unenroll(ctx: Context, id: string, { contactIds, contactId }: UnenrollInput): Promise<UnenrollResult> {
   check(contactIds || contactId, () => invalidField('contactIds', 'required', 'or contactId is required'));
   ctx.lockRows();

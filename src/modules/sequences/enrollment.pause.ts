@@ -35,8 +35,8 @@ export async function pauseEnrollment(ctx: Context, id: string, sequenceId?: str
 }
 
 /**
- * Has the next write hold the sequence of an enrollment, before the enrollment, as whoever makes it active or inactive takes them. Where it was read
- * meanwhile it must still be as it was seen, or all is tried again.
+ * Has the next write hold the sequence of an enrollment, before the enrollment, as whoever makes it active or inactive takes them. Where it
+ * was read meanwhile it must still be as it was seen, or all is tried again.
  */
 function holdSequence(ctx: Context, id: string, isActive?: boolean): void {
   const account = ctx.caller.account.id;

@@ -129,7 +129,9 @@ export class Room {
 /** Whether an error says that a text became too large by its values. */
 export const isTooLarge = (error: unknown): boolean => error instanceof AppError && error.details?.[0]?.code === 'too_large';
 
-/** A plain text with its values, in one pass: a value that looks like a placeholder stays as it is. Throws 400 where it becomes too large. */
+/**
+ * A plain text with its values, in one pass: a value that looks like a placeholder stays as it is. Throws 400 where it becomes too large.
+ */
 export const merged = (text: string | Words, values: MergeValues, room: Room): string => room.fill(text, (path) => valueAt(values, path));
 
 /** A JSON value with the placeholders of its texts filled in. */

@@ -3,7 +3,9 @@ import { AppError, type Detail, detailOf } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { mergeFieldsOf } from './template.mergeFields.js';
 
-/** What a conversation shows of its contact (contract "Conversation summary"), and the name of its company: names are read with any record. */
+/**
+ * What a conversation shows of its contact (contract "Conversation summary"), and the name of its company: names are read with any record.
+ */
 const shownAnyway = ['id', 'firstName', 'lastName', 'email', 'phone', 'assignedTo', 'company'].map((name) => `contact.${name}`);
 
 const isBeyond = (path: string) => path.startsWith('contact.') && !shownAnyway.includes(path);

@@ -26,7 +26,10 @@ const example = (ctx: Context): MergeValues => ({
   user: { name: ctx.caller.userName },
 });
 
-/** Contract POST /emails/templates/test-send: one mail with the values of an example. 400 where there is no such template; 402 where the trial is over; 502 where the mail server refuses. */
+/**
+ * Contract POST /emails/templates/test-send: one mail with the values of an example. 400 where there is no such template; 402 where the
+ * trial is over; 502 where the mail server refuses.
+ */
 export async function testSend(ctx: Context, input: TestSendInput): Promise<TestSend> {
   await checkMayMail(ctx);
   const { templateId, toEmail } = input;

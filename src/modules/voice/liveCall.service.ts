@@ -124,7 +124,9 @@ async function standOf(
 
 type Progress = Partial<Pick<LiveCallRow, 'userId' | 'status' | 'answeredAt' | 'lineFreeAt' | 'recordingUrl'>>;
 
-/** Keeps how a call goes on, which begins by that where its beginning is told later. Of one that is over, its entry in the log learns it. */
+/**
+ * Keeps how a call goes on, which begins by that where its beginning is told later. Of one that is over, its entry in the log learns it.
+ */
 export async function progress(ctx: Context, ends: Ends, change: (call: LiveCallRow) => Progress | undefined): Promise<void> {
   await whenTold(ctx, async (inside) => {
     inside.lockRows();
@@ -158,7 +160,8 @@ const answering = statement({
   name: 'flowThatWouldAnswer',
   takes: { number: text, at: instant },
   row: { callFlowId: uuid, callFlowVersion: integer },
-  // Published before, and ever since: a call that began earlier was handled by something else. Releases before published_since leave it null.
+  // Published before, and ever since: a call that began earlier was handled by something else. Releases before published_since leave it
+  // null.
   text: ({ account, number, at }) => sql`
     select f.id as "callFlowId", f.published_version as "callFlowVersion" from call_flows f
     where f.account_id = ${account} and f.phone_number = ${number} and f.published_version is not null

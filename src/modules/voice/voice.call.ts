@@ -158,7 +158,9 @@ const pin = statement({
 
 const noTurn = { flow: null, node: null, turn: null };
 
-/** Keeps who is rung at a turn; answers what was kept first, undefined where another call took the turn of the group or the call is over. */
+/**
+ * Keeps who is rung at a turn; answers what was kept first, undefined where another call took the turn of the group or the call is over.
+ */
 export async function pinChoice(ctx: Context, call: string, key: string, { rings, takes }: Choice): Promise<Ring[] | undefined> {
   const [kept] = await ctx.rows(pin, { call, key, rings: JSON.stringify(rings), ...(takes ?? noTurn) });
   return kept?.rings ?? undefined;

@@ -37,7 +37,10 @@ async function reply({ app }: Context, verbs: readonly Verb[]): Promise<RawReply
   return { type: 'text/xml; charset=utf-8', body: await app.vendors.sms.document(verbs) };
 }
 
-/** What a request asks about a call. What is held of that is waited for while the caller waits: nobody would go on with a call after a refusal. */
+/**
+ * What a request asks about a call. What is held of that is waited for while the caller waits: nobody would go on with a call after a
+ * refusal.
+ */
 interface Asked {
   acting: Context;
   state: CallState;

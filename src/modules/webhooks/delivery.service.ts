@@ -61,7 +61,8 @@ const isWanted = sql`case d.source_kind
 
 // By ids whatever they name, as it is. Of a window what its webhook wants, in its order, and of each message one delivery: none where a
 // later one of it arrived or is on its way, and the first of those that stand as was asked. What was sent again lately, and failed again,
-// comes last, and is not what there is more of: so the same request goes on where it ended, and comes to an end whatever answers. `s` says how many of the window nobody wants.
+// comes last, and is not what there is more of: so the same request goes on where it ended, and comes to an end whatever answers. `s` says
+// how many of the window nobody wants.
 const toReplay = statement({
   name: 'deliveriesToReplay',
   takes: {
@@ -109,7 +110,8 @@ const toReplay = statement({
 /**
  * Contract POST /webhooks/replay: sends deliveries again, each as a new one with the event's id and bytes. By their ids, at most 100,
  * or those of a window of time that stand as `status` says, the oldest 1,000 or 8 MB of them; where there are more, the same once more
- * goes on; what it sent within the hour, and failed again, comes last. What is still on its way, or whose webhook is inactive or deleted, or whose workflow or automation is deleted, is skipped. 402 where the account is not paid for.
+ * goes on; what it sent within the hour, and failed again, comes last. What is still on its way, or whose webhook is inactive or deleted,
+ * or whose workflow or automation is deleted, is skipped. 402 where the account is not paid for.
  */
 export async function replayDeliveries(ctx: Context, input: ReplayInput): Promise<Replay> {
   const asked = await askedFor(ctx, input);

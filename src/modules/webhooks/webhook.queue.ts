@@ -114,7 +114,10 @@ export function signingSecretsOf(ctx: Context, { kind, id }: Source): [string, .
   return given.map((one) => prefix + Buffer.from(one, 'base64url').toString('base64')) as [string, ...string[]];
 }
 
-/** What signs the deliveries of a workflow or an automation that have no secret of their own: the same one for as long as the server has its key. */
+/**
+ * What signs the deliveries of a workflow or an automation that have no secret of their own: the same one for as long as the server has its
+ * key.
+ */
 export const signingSecretOf = (ctx: Context, source: Source): string => signingSecretsOf(ctx, source)[0];
 
 const purpose = 'webhooks';

@@ -61,7 +61,8 @@ const settled = {
 // moved    The webhooks' figures: they go on from what they were where nothing arrived, and begin anew where something did.
 // It waits for no disk: should the database's machine fail, the last attempts are made again, as they are where a process dies before it
 // settles.
-// Answered is each delivery that was settled, with its webhook and what came in its place; of an attempt that was not ours any more nothing.
+// Answered is each delivery that was settled, with its webhook and what came in its place; of an attempt that was not ours any more
+// nothing.
 const settle = statement({
   name: 'settleDeliveries',
   takes: { attempts: jsonText, ids: listOf(uuid), now: instant, lease: integer },

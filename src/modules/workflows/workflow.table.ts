@@ -31,8 +31,7 @@ export type WorkflowRow = RowOf<typeof workflowTable.shape>;
 
 const triggerEvent = sql`t.trigger_event`;
 
-/** A run as it is kept; `attempt` is the number of the last process that took it. What happened is shown as
- * its event may be seen. */
+/** A run as it is kept; `attempt` is the number of the last process that took it. What happened is shown as its event may be seen. */
 export const runTable = table({
   row: modelRow('WorkflowRun', WorkflowRun, {
     nextAction: integer,

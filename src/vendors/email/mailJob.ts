@@ -9,8 +9,8 @@ import { type Email, MailRefused } from './email.js';
 export const mailTries: JobOptions = { retryLimit: 10, retryDelay: 60 };
 
 /**
- * Sends the mail of a job that was added with `mailTries`. One that the mail server refuses for good is logged and is done with; throws where
- * it may take it later, so that the job is tried again.
+ * Sends the mail of a job that was added with `mailTries`. One that the mail server refuses for good is logged and is done with; throws
+ * where it may take it later, so that the job is tried again.
  */
 export async function mailUnlessRefused(ctx: Context, mail: Email): Promise<void> {
   try {
