@@ -95,7 +95,8 @@ const callerHeld = statement({
   takes: { sid: text },
   row: { id: uuid },
   locks: true,
-  // Held before the call, as who merges a contact takes it before its calls. One that was merged away leads to the one that is kept.
+  // Held before the call, as who merges a contact takes it before its calls. One that was merged away leads to the one that is kept, by
+  // what it says once it is held: `mergedOf` would not see a merge that this waited for.
   text: ({ account, sid }) => sql`
     with recursive held as (
       select c.id, c.merged_into_id from live_calls l join contacts c on c.account_id = l.account_id and c.id = l.contact_id
