@@ -60,9 +60,9 @@ export class Context {
     return new Context(this.app, this.request, principal, this.unit);
   }
 
-  /** A context in this unit of work for a run of a workflow or an automation: what it does is the actor's, and its events name the run. */
-  within(cause: Cause, actor: Actor): Context {
-    const causes = [...(this.request.causes ?? []), cause];
+  /** A context in this unit of work for a run, the last of these: what it does is the actor's, and its events name all of them. */
+  within(behind: Cause | readonly Cause[], actor: Actor): Context {
+    const causes = [...(this.request.causes ?? []), ...[behind].flat()];
     return new Context(this.app, { ...this.request, causes }, { ...this.caller, actor, userName: actor.name }, this.unit);
   }
 

@@ -58,8 +58,7 @@ export function within(
 ) {
   const chain = causes ?? [];
   const isSaid = (ctx.request.causes ?? []).length >= chain.length;
-  const base = isSaid ? ctx : chain.reduce((inner, cause) => inner.within(cause, actorOf(automation)), ctx);
-  return base.within({ kind: 'automation', id: automation.id, runId }, actorOf(automation));
+  return ctx.within([...(isSaid ? [] : chain), { kind: 'automation', id: automation.id, runId }], actorOf(automation));
 }
 
 /** Tells of a change of a run: progress, which is no entry of the log. */

@@ -172,7 +172,8 @@ const causesOf = statement({
  */
 async function asOfRunsBehind(ctx: Context, id: string, { isReport }: Pick<Cause, 'isReport'> = {}): Promise<Context> {
   const [sent] = await ctx.rows(causesOf, { id });
-  return (sent?.causes ?? []).reduce((within, cause) => within.within({ ...cause, ...(isReport && { isReport }) }, actor), ctx);
+  const causes = (sent?.causes ?? []).map((cause) => ({ ...cause, ...(isReport && { isReport }) }));
+  return causes.length > 0 ? ctx.within(causes, actor) : ctx;
 }
 
 async function receive(ctx: Context, id: string, { mail, isKept, ...brought }: Brought): Promise<true> {

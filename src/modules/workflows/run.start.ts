@@ -182,9 +182,5 @@ async function begin(ctx: Context, { event, workflow, evaluation, actions }: Beg
   const { id, name } = workflow;
   const actor = { kind: 'workflow', id, name } as const;
   const chain: Cause[] = [...event.causes, { kind: 'workflow', id, runId: run.id }];
-  await emitRun(
-    chain.reduce((within, cause) => within.within(cause, actor), ctx),
-    'created',
-    run,
-  );
+  await emitRun(ctx.within(chain, actor), 'created', run);
 }
