@@ -1,8 +1,10 @@
 import { mayUse } from '../../kernel/access/access.js';
 import { check, denied } from '../../kernel/base/errors.js';
+import { YieldTimer } from '../../kernel/base/eventLoop.js';
 import type { Cause } from '../../kernel/base/principal.js';
 import type { Context } from '../../kernel/context/context.js';
 import type { FeedEvent } from '../../kernel/events/feedStore.js';
+import { type FeedEnd, isBehind, Portion, type ReadEvent } from '../../kernel/events/readers.js';
 import { type Evaluation, type Matcher, matcherOf } from '../../kernel/matching/matcher.js';
 
 /** What workflows and automations themselves tell of: what they start by it would start itself. */
@@ -64,3 +66,49 @@ export function evaluator(ctx: Context, at: string): Evaluator {
 /** What the conditions that stand at a place see of one event. Conditions that can no longer be read do not hold. */
 export const evaluationOf = (ctx: Context, event: FeedEvent, conditions: unknown, at: string): Evaluation =>
   evaluator(ctx, at)(event, conditions);
+
+/** What a run is begun by: an event after a place of the feed, whose conditions hold. */
+interface Starter extends FeedEnd {
+  event: string;
+  conditions: unknown;
+}
+
+/** A run that is to be begun. */
+export interface Begun<S> {
+  event: ReadEvent;
+  starter: S;
+  evaluation: Evaluation;
+}
+
+interface Starting<S> {
+  /** Where the conditions stand. */
+  at: string;
+  /** Bytes that stand in a run besides the event. */
+  bytesOf?: (starter: S) => number;
+}
+
+/** The runs that events begin, of so many of them as are for one step. */
+export async function begunBy<S extends Starter>(
+  ctx: Context,
+  events: readonly ReadEvent[],
+  starters: readonly S[],
+  { at, bytesOf = () => 0 }: Starting<S>,
+): Promise<{ begun: Begun<S>[]; seen: number }> {
+  const evaluate = evaluator(ctx, at);
+  const portion = new Portion();
+  const timer = new YieldTimer();
+  const begun: Begun<S>[] = [];
+  for (const [seen, event] of events.entries()) {
+    const its: Begun<S>[] = [];
+    for (const starter of starters) {
+      if (starter.event !== event.name || !isBehind(event, starter)) continue;
+      if (timer.isDue) await timer.take();
+      const evaluation = evaluate(event, starter.conditions);
+      if (evaluation.holds) its.push({ event, starter, evaluation });
+    }
+    const besides = its.reduce((sum, { starter }) => sum + bytesOf(starter), 0);
+    if (!portion.takes(event, its.length, besides)) return { begun, seen };
+    begun.push(...its);
+  }
+  return { begun, seen: events.length };
+}

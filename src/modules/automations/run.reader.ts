@@ -1,14 +1,12 @@
-import { YieldTimer } from '../../kernel/base/eventLoop.js';
 import type { Context, FeedReader } from '../../kernel/context/context.js';
 import { bigint, integer, listOf, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { FeedEvent } from '../../kernel/events/feedStore.js';
-import { type FeedEnd, isBehind, Portion, type ReadEvent } from '../../kernel/events/readers.js';
-import type { Evaluation } from '../../kernel/matching/matcher.js';
+import type { FeedEnd } from '../../kernel/events/readers.js';
 import { contactsOf } from '../actions/action.contact.js';
 import { contactAfterEvent } from '../actions/action.service.js';
-import { evaluator, isTrigger } from '../actions/action.trigger.js';
+import { type Begun, begunBy, isTrigger } from '../actions/action.trigger.js';
 import { keptInstead } from '../contacts/contact.merged.js';
 import type { Plan } from './automation.graph.js';
 import { planOfVersion } from './automation.publish.js';
@@ -31,10 +29,15 @@ const live = statement({
 /** The automations that events of some names start. */
 async function startedBy(ctx: Context, events: string[]): Promise<Automation[]> {
   const automations = await ctx.rows(live, { events });
-  return Promise.all(automations.map(async (each) => ({ ...each, plan: await planOfVersion(ctx, each.id, each.version) })));
+  return Promise.all(
+    automations.map(async (each) => {
+      const plan = await planOfVersion(ctx, each.id, each.version);
+      return { ...each, plan, conditions: plan.conditions };
+    }),
+  );
 }
 
-type Automation = FeedEnd & { id: string; name: string; event: string; version: number; plan: Plan };
+type Automation = FeedEnd & { id: string; name: string; event: string; version: number; plan: Plan; conditions: unknown };
 
 type ContactOf = (event: FeedEvent) => string | null;
 
@@ -55,43 +58,15 @@ async function peopleOf(ctx: Context, automation: string, events: readonly FeedE
   return { found, now };
 }
 
-/** An event that is to start a run of an automation. */
-interface Meant {
-  event: FeedEvent;
-  automation: Automation;
-  /** What the conditions of the trigger saw. */
-  results: Evaluation['conditions'];
-}
-
-/** What events are to start, of so many of them as are for one step. */
-async function meantBy(ctx: Context, events: readonly ReadEvent[], automations: readonly Automation[]) {
-  const evaluate = evaluator(ctx, 'triggerConditions');
-  const portion = new Portion();
-  const timer = new YieldTimer();
-  const meant: Meant[] = [];
-  for (const [seen, event] of events.entries()) {
-    const its: Meant[] = [];
-    for (const automation of automations) {
-      if (automation.event !== event.name || !isBehind(event, automation)) continue;
-      if (timer.isDue) await timer.take();
-      const { holds, conditions: results } = evaluate(event, automation.plan.conditions);
-      if (holds) its.push({ event, automation, results });
-    }
-    if (!portion.takes(event, its.length)) return { meant, seen };
-    meant.push(...its);
-  }
-  return { meant, seen: events.length };
-}
-
 /** Starts the runs of one automation: one for each event, and for each contact at a time. */
-async function startRuns(ctx: Context, automation: Automation, meant: readonly Meant[], contactOf: ContactOf): Promise<void> {
+async function startRuns(ctx: Context, automation: Automation, meant: readonly Begun<Automation>[], contactOf: ContactOf): Promise<void> {
   const { found, now } = await peopleOf(
     ctx,
     automation.id,
     meant.map(({ event }) => event),
     contactOf,
   );
-  for (const { event, results } of meant) {
+  for (const { event, evaluation } of meant) {
     const contact = now(event);
     const isHere = contact !== null && found.has(contact);
     // Of a contact who is gone nothing begins; what is about something else does, for nobody.
@@ -108,7 +83,7 @@ async function startRuns(ctx: Context, automation: Automation, meant: readonly M
       entityId,
       causes,
       triggerEvent: name,
-      conditions: results,
+      conditions: evaluation.conditions,
       triggerData: { event: name, type, createdAt: event.createdAt.toISOString(), data, changes },
     });
     // One that ended at once leaves the contact free.
@@ -126,7 +101,7 @@ export const automationReader: FeedReader = {
     const isOne = ({ name }: FeedEvent) => isTrigger(ctx, name);
     if (!all.some(isOne)) return all.length;
     const automations = await startedBy(ctx, [...new Set(all.filter(isOne).map(({ name }) => name))]);
-    const { meant, seen } = await meantBy(ctx, all, automations);
+    const { begun: meant, seen } = await begunBy(ctx, all, automations, { at: 'triggerConditions' });
     await endWaits(ctx, all.slice(0, seen).filter(isOne));
     const contactIn = await contactsOf(
       ctx,
@@ -134,7 +109,7 @@ export const automationReader: FeedReader = {
     );
     const contactOf: ContactOf = (event) => contactAfterEvent(event.name, contactIn(event));
     for (const automation of automations) {
-      const its = meant.filter((each) => each.automation === automation);
+      const its = meant.filter((each) => each.starter === automation);
       if (its.length > 0) await startRuns(ctx, automation, its, contactOf);
     }
     return seen;

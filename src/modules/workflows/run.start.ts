@@ -1,14 +1,12 @@
-import { YieldTimer } from '../../kernel/base/eventLoop.js';
 import type { Cause } from '../../kernel/base/principal.js';
 import type { Context } from '../../kernel/context/context.js';
 import { bigint, flag, integer, json, listOf, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import { type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { FeedEvent } from '../../kernel/events/feedStore.js';
-import { isBehind, Portion, type ReadEvent } from '../../kernel/events/readers.js';
-import type { Evaluation } from '../../kernel/matching/matcher.js';
+import type { ReadEvent } from '../../kernel/events/readers.js';
 import { aboutWhom, type Led, leadsOf, ledTo } from '../actions/action.contact.js';
-import { evaluator, isLoop, isTrigger } from '../actions/action.trigger.js';
+import { type Begun, begunBy, isLoop, isTrigger } from '../actions/action.trigger.js';
 import { keptInstead } from '../contacts/contact.merged.js';
 import { emitRun, pending } from './run.service.js';
 import type { WorkflowAction, WorkflowTrigger } from './workflow.model.js';
@@ -84,8 +82,8 @@ const actionsOf = statement({
   text: ({ account, ids }) => sql`select w.id, w.actions from workflows w where w.account_id = ${account} and w.id = any(${ids})`,
 });
 
-async function largeActions(ctx: Context, begun: readonly Begun[]): Promise<ReadonlyMap<string, WorkflowAction[]>> {
-  const ids = [...new Set(begun.flatMap(({ workflow }) => (workflow.actions ? [] : [workflow.id])))];
+async function largeActions(ctx: Context, begun: readonly Begun<Active>[]): Promise<ReadonlyMap<string, WorkflowAction[]>> {
+  const ids = [...new Set(begun.flatMap(({ starter }) => (starter.actions ? [] : [starter.id])))];
   const read = ids.length > 0 ? await ctx.rows(actionsOf, { ids }) : [];
   return new Map(read.map(({ id, actions }) => [id, actions]));
 }
@@ -96,7 +94,14 @@ export async function startRuns(ctx: Context, told: readonly ReadEvent[]): Promi
   if (events.length === 0) return told.length;
   const names = [...new Set(events.map(({ name }) => name))];
   const [{ workflows, led }] = (await ctx.rows(started, { events: names, leads: leadsOf(events) })) as [RowOf<typeof starting>];
-  const { begun, seen } = await startedBy(ctx, told, workflows);
+  const waiting = workflows.map(({ trigger, ...workflow }) => ({
+    ...workflow,
+    trigger,
+    event: trigger.event,
+    conditions: trigger.conditions,
+  }));
+  // The actions stand in the run and in what is told of it.
+  const { begun, seen } = await begunBy(ctx, told, waiting, { at: 'trigger.conditions', bytesOf: ({ size }) => 2 * size });
   if (begun.length === 0) return seen;
   const contactFor = aboutWhom(led);
   const now = await whoIsNow(ctx, [...new Set(begun.flatMap(({ event }) => contactFor(event) ?? []))]);
@@ -104,43 +109,14 @@ export async function startRuns(ctx: Context, told: readonly ReadEvent[]): Promi
   for (const each of begun)
     await begin(
       ctx,
-      { ...each, actions: each.workflow.actions ?? large.get(each.workflow.id)! },
+      { ...each, actions: each.starter.actions ?? large.get(each.starter.id)! },
       contactOfRun(each.event, contactFor(each.event), now),
     );
   ctx.wake('workflowRuns');
   return seen;
 }
 
-/** The runs that events begin, of so many of them as are for one step. */
-async function startedBy(ctx: Context, events: readonly ReadEvent[], workflows: readonly Active[]) {
-  const evaluate = evaluator(ctx, 'trigger.conditions');
-  const portion = new Portion();
-  const timer = new YieldTimer();
-  const begun: Begun[] = [];
-  for (const [seen, event] of events.entries()) {
-    const its: Begun[] = [];
-    for (const workflow of workflows) {
-      const { trigger } = workflow;
-      if (trigger.event !== event.name || !isBehind(event, workflow)) continue;
-      if (timer.isDue) await timer.take();
-      const evaluation = evaluate(event, trigger.conditions);
-      if (evaluation.holds) its.push({ event, workflow, evaluation });
-    }
-    // They stand in the run and in what is told of it.
-    const actions = its.reduce((sum, { workflow }) => sum + 2 * workflow.size, 0);
-    if (!portion.takes(event, its.length, actions)) return { begun, seen };
-    begun.push(...its);
-  }
-  return { begun, seen: events.length };
-}
-
-interface Begun {
-  event: FeedEvent;
-  workflow: Active;
-  evaluation: Evaluation;
-}
-
-type Beginning = Begun & { actions: readonly WorkflowAction[] };
+type Beginning = Begun<Active> & { actions: readonly WorkflowAction[] };
 
 /** The contact of the run that an event begins; of the end of a contact it is the one who is gone. */
 function contactOfRun({ name }: FeedEvent, contact: string | null, now: ReadonlyMap<string, string>): string | null {
@@ -148,7 +124,7 @@ function contactOfRun({ name }: FeedEvent, contact: string | null, now: Readonly
   return present && name === 'contact.deleted' ? contact : present;
 }
 
-async function begin(ctx: Context, { event, workflow, evaluation, actions }: Beginning, contactId: string | null): Promise<void> {
+async function begin(ctx: Context, { event, starter: workflow, evaluation, actions }: Beginning, contactId: string | null): Promise<void> {
   const now = ctx.now();
   const loops = isLoop(event.causes, { kind: 'workflow', id: workflow.id });
   const skippedAll = actions.map((action) => ({ ...pending(action), status: 'skipped' as const, executedAt: now.toISOString() }));
