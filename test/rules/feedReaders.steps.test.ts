@@ -4,7 +4,7 @@ import type { FeedEvent } from '../../src/kernel/events/feedStore.js';
 import { behind, type ReadEvent } from '../../src/kernel/events/readers.js';
 import { actingForAccount, foundAccount } from '../../src/modules/auth/auth.acting.js';
 import { makeDeliveries } from '../../src/modules/webhooks/webhook.reader.js';
-import { startRuns } from '../../src/modules/workflows/run.start.js';
+import { startRuns } from '../../src/modules/workflows/run.reader.js';
 import { allPlaced } from '../support/automations.js';
 import { type Account, server, type TestServer } from '../support/index.js';
 import { eventually } from '../support/live.js';

@@ -1,11 +1,11 @@
 import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { act, drop, edit, list, make, read } from '../../kernel/module/routes.js';
+import { workOnRun } from './run.due.js';
 import { WorkflowRun, workflowRunEvents } from './run.model.js';
+import { startRuns, wanted } from './run.reader.js';
 import { findRun, onContactDeleted, runRows } from './run.service.js';
-import { startRuns, wanted } from './run.start.js';
 import { oldRuns } from './run.sweeps.js';
-import { workOnRun } from './run.work.js';
 import { Workflow, workflowEvents } from './workflow.model.js';
 import { workflowRelations } from './workflow.relations.js';
 import { WorkflowResolver, WorkflowRunResolver } from './workflow.resolver.js';
