@@ -1,9 +1,11 @@
+import { check, conflict } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { instant, listOf, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import { type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
+import { changesBetween } from '../../kernel/events/changes.js';
 import { notedOutcome } from '../../kernel/operations/notedOutcomes.js';
-import { emitMessage } from './message.service.js';
+import { emitMessage, type MessageRow, messageRows } from './message.service.js';
 import { messageTable } from './message.table.js';
 
 /** A message that was cancelled, and the status that it had. */
@@ -36,3 +38,28 @@ const ofContacts = statement({
 /** Cancels what waits to be sent to a contact. */
 export const cancelOfContact = async (ctx: Context, contact: string, error: string): Promise<void> =>
   tellCancelled(ctx, await ctx.rows(ofContacts, { ids: [contact], error, now: ctx.now() }));
+
+// By the database's clock, as leases go. What is noted of it is yet to be written.
+const underWay = statement({
+  name: 'messageUnderWay',
+  takes: { id: uuid },
+  row: { id: uuid },
+  text: ({ account, id }) => sql`
+    select t.id from messages t where t.account_id = ${account} and t.id = ${id}
+      and (t.leased_until > now() or ${notedOutcome('messages', 't')} is not null)`,
+});
+
+/** POST /messages/{id}/cancel: a message that waits, or a draft, is taken back. 404, or 409 once it is on its way or settled. */
+export async function cancelMessage(ctx: Context, id: string): Promise<MessageRow> {
+  ctx.lockRows();
+  const before = await ctx.forChange(messageRows, id);
+  const mayBe = ['scheduled', 'queued', 'draft', 'cancelled'].includes(before.status);
+  check(mayBe, () => conflict('status', `is ${before.status}`));
+  if (before.status === 'cancelled') return before;
+  // An e-mail says so by its lease alone.
+  const isUnderWay = (await ctx.rows(underWay, { id })).length > 0;
+  check(!isUnderWay, () => conflict('status', 'is sending: the message is on its way'));
+  const message = ctx.update('Message', before, { status: 'cancelled', dueAt: null });
+  await emitMessage(ctx, 'updated', message, changesBetween(before, message, ['status']));
+  return message;
+}

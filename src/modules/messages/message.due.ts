@@ -1,5 +1,4 @@
 import { dayMs, hourMs, minuteMs, secondMs } from '../../kernel/base/durations.js';
-import { check, conflict } from '../../kernel/base/errors.js';
 import { type Context, forChangeAsRead } from '../../kernel/context/context.js';
 import { flag, integer, json, nullable, type RowOf, record, text, uuid } from '../../kernel/database/kinds.js';
 import { emptySql, type Sql, sql } from '../../kernel/database/sql.js';
@@ -223,29 +222,4 @@ function settled(ctx: Context, before: MessageRow, { outcome, isPlanned }: Settl
   const dueAt = next(named ?? (pause === undefined ? undefined : new Date(now.getTime() + pause)));
   if (!dueAt) return { status: 'failed' as const, error: outcome.error, tries, dueAt: null };
   return { status: 'queued' as const, error: outcome.error, tries, dueAt };
-}
-
-// By the database's clock, as leases go. What is noted of it is yet to be written.
-const underWay = statement({
-  name: 'messageUnderWay',
-  takes: { id: uuid },
-  row: { id: uuid },
-  text: ({ account, id }) => sql`
-    select t.id from messages t where t.account_id = ${account} and t.id = ${id}
-      and (t.leased_until > now() or ${notedOutcome('messages', 't')} is not null)`,
-});
-
-/** POST /messages/{id}/cancel: a message that waits, or a draft, is taken back. 404, or 409 once it is on its way or settled. */
-export async function cancelMessage(ctx: Context, id: string): Promise<MessageRow> {
-  ctx.lockRows();
-  const before = await ctx.forChange(messageRows, id);
-  const mayBe = ['scheduled', 'queued', 'draft', 'cancelled'].includes(before.status);
-  check(mayBe, () => conflict('status', `is ${before.status}`));
-  if (before.status === 'cancelled') return before;
-  // An e-mail says so by its lease alone.
-  const isUnderWay = (await ctx.rows(underWay, { id })).length > 0;
-  check(!isUnderWay, () => conflict('status', 'is sending: the message is on its way'));
-  const message = ctx.update('Message', before, { status: 'cancelled', dueAt: null });
-  await emitMessage(ctx, 'updated', message, changesBetween(before, message, ['status']));
-  return message;
 }

@@ -6,7 +6,7 @@ import { IdArg, Listing } from '../../kernel/model/connection.js';
 import { In } from '../../kernel/model/fields.js';
 import { Detached, TakesLong } from '../../kernel/operations/operation.js';
 import { sendEmails } from './message.bulk.js';
-import { cancelMessage } from './message.due.js';
+import { cancelMessage } from './message.cancel.js';
 import { sendEmail } from './message.email.js';
 import {
   CreateMessageInput,

@@ -1,6 +1,6 @@
 import type { Context } from '../../kernel/context/context.js';
 import { contactAfterEvent, type RunTrigger } from '../actions/action.service.js';
-import type { RunRow } from './workflow.table.js';
+import type { RunRow } from './run.table.js';
 
 /** What actions need to know of the run that they are of, be it one that is only tried. */
 export type ActingRun = Pick<RunRow, 'id' | 'workflowId' | 'workflowName' | 'contactId' | 'changes'> &

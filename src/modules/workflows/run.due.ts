@@ -6,7 +6,7 @@ import { actionPerformer, errorText, mayPass, pauses } from '../actions/action.s
 import { runTriggerOf, within } from './run.actions.js';
 import type { WorkflowRunAction } from './run.model.js';
 import { changesOfRun, emitRun, runRows } from './run.service.js';
-import type { RunRow } from './workflow.table.js';
+import type { RunRow } from './run.table.js';
 
 /** What an action of a run ended in. */
 class Failed extends Error {

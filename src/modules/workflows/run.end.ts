@@ -3,7 +3,7 @@ import { instant, jsonText, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { emitRun } from './run.service.js';
-import { runTable, wholeRuns } from './workflow.table.js';
+import { runTable, wholeRuns } from './run.table.js';
 
 const ending = statement({
   name: 'endWorkflowRuns',

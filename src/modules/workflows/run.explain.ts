@@ -13,11 +13,12 @@ import { evaluationOf, isLoop } from '../actions/action.trigger.js';
 import { keptInstead } from '../contacts/contact.merged.js';
 import { asSeenBy, outcomeAsSeenBy, resultsAsSeenBy } from '../events/event.redaction.js';
 import { runTriggerOf, within } from './run.actions.js';
-import type { DryRunWorkflowInput, TriggeringEvent, WorkflowDryRun, WorkflowRunAction, WorkflowRunExplanation } from './run.model.js';
+import type { DryRunWorkflowInput, TriggeringEvent, WorkflowDryRun, WorkflowRunExplanation } from './run.explain.model.js';
+import type { WorkflowRunAction } from './run.model.js';
 import { checkIsOf, pending, workflowRunLoader } from './run.service.js';
+import { runTable } from './run.table.js';
 import type { WorkflowAction } from './workflow.model.js';
 import { getWorkflow } from './workflow.service.js';
-import { runTable } from './workflow.table.js';
 
 /** GET /workflows/{id}/runs/{runId}/explain: which event, what the conditions saw, what became of each action, what is next. 404. */
 export async function explainRun(ctx: Context, id: string, workflowId?: string | null): Promise<WorkflowRunExplanation> {

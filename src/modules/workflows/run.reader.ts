@@ -9,8 +9,8 @@ import { aboutWhom, type Led, leadsOf, ledTo } from '../actions/action.contact.j
 import { type Begun, begunBy, isLoop, isTrigger } from '../actions/action.trigger.js';
 import { keptInstead } from '../contacts/contact.merged.js';
 import { emitRun, pending } from './run.service.js';
+import type { RunRow } from './run.table.js';
 import type { WorkflowAction, WorkflowTrigger } from './workflow.model.js';
-import type { RunRow } from './workflow.table.js';
 
 const active = {
   id: uuid,

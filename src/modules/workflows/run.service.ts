@@ -12,7 +12,7 @@ import { withoutPeople } from '../actions/action.kinds.js';
 import { followsContact } from '../contacts/contact.followMerge.js';
 import { asSeenBy, outcomeAsSeenBy } from '../events/event.redaction.js';
 import type { WorkflowRunAction, WorkflowRunList } from './run.model.js';
-import { type RunRow, runTable, wholeRuns } from './workflow.table.js';
+import { type RunRow, runTable, wholeRuns } from './run.table.js';
 
 /** Runs of all workflows, or of one, newest first. */
 export const listRuns = (ctx: Context, args: WorkflowRunList, workflowId?: string) =>

@@ -1,7 +1,8 @@
 import { relation } from '../../kernel/tables/relation.js';
 import { contactTable } from '../contacts/contact.table.js';
 import { userTable } from '../users/user.table.js';
-import { runTable, workflowTable } from './workflow.table.js';
+import { runTable } from './run.table.js';
+import { workflowTable } from './workflow.table.js';
 
 export const workflowRelations = [
   ...relation(workflowTable, 'createdBy', userTable, { one: { name: 'author', description: 'The user who made the workflow' } }),

@@ -8,15 +8,10 @@ import { Weighs } from '../../kernel/model/recordMarks.js';
 import { Deleted } from '../../kernel/model/removal.js';
 import { Detached } from '../../kernel/operations/operation.js';
 import { dryRun, explainRun } from './run.explain.js';
-import {
-  DryRunWorkflowInput,
-  WorkflowDryRun,
-  WorkflowRun,
-  WorkflowRunConnection,
-  WorkflowRunExplanation,
-  WorkflowRunList,
-} from './run.model.js';
+import { DryRunWorkflowInput, WorkflowDryRun, WorkflowRunExplanation } from './run.explain.model.js';
+import { WorkflowRun, WorkflowRunConnection, WorkflowRunList } from './run.model.js';
 import * as runs from './run.service.js';
+import { runTable } from './run.table.js';
 import {
   CreateWorkflowInput,
   UpdateWorkflowInput,
@@ -26,7 +21,7 @@ import {
   WorkflowSigningSecret,
 } from './workflow.model.js';
 import * as workflows from './workflow.service.js';
-import { runTable, workflowTable } from './workflow.table.js';
+import { workflowTable } from './workflow.table.js';
 
 const OfWorkflow = () => Arg('workflowId', () => ID, { nullable: true, description: 'Only a run of this workflow' });
 

@@ -6,11 +6,12 @@ import { WorkflowRun, workflowRunEvents } from './run.model.js';
 import { startRuns, wanted } from './run.reader.js';
 import { findRun, onContactDeleted, runRows } from './run.service.js';
 import { oldRuns } from './run.sweeps.js';
+import { runTable } from './run.table.js';
 import { Workflow, workflowEvents } from './workflow.model.js';
 import { workflowRelations } from './workflow.relations.js';
 import { WorkflowResolver, WorkflowRunResolver } from './workflow.resolver.js';
 import { findWorkflow, usesAs } from './workflow.service.js';
-import { runTable, workflowTable } from './workflow.table.js';
+import { workflowTable } from './workflow.table.js';
 
 const access = { scope: 'workflows' };
 const actor = { kind: 'workflow', id: null, name: 'Workflows' } as const;
