@@ -133,6 +133,27 @@ describe('what an event says of a domain', () => {
   });
 });
 
+describe('a value that an action sets because of an event of a domain', () => {
+  it('is [redacted] whatever its type is: texts within a list, numbers', async () => {
+    const setting = (config: object) => ({ type: 'update_field', config });
+    const actions = [
+      setting({ entity: 'deal', field: 'customFields.heard', value: ['{{record.title}}'] }),
+      setting({ entity: 'company', field: 'annualRevenue', value: '{{record.value}}' }),
+    ];
+    const workflow = await activeWorkflow(acme, { trigger: { event: 'deal.created' }, actions });
+    await acme.deal({ title: secret, value: 12_000, companyId: (await acme.company()).id });
+    const [run] = await endedRuns(acme, workflow);
+    const values = async (scopes: string[]) => {
+      const { actions: done } = dataOf(await (await acme.key({ scopes })).get(`/workflows/${workflow.id}/runs/${run!.id}`));
+      return done.map(({ result }: Loose) => result.newValue);
+    };
+    expect(await values(own)).toEqual(['[redacted]', '[redacted]']);
+    expect(await values(['workflows', 'deals'])).toEqual(['[redacted]', '[redacted]']);
+    expect(await values([...own, 'deals'])).toEqual([[secret], 12_000]);
+    dataOf(await acme.owner.del(`/workflows/${workflow.id}`));
+  });
+});
+
 describe('what happened that only admins may see', () => {
   it('is hidden from members in runs and deliveries, and from no admin', async () => {
     const make = () => posted('/webhooks/manage', { url: `${url}/${secret.replace(' ', '-')}`, events: ['deal.won'], description: secret });

@@ -85,6 +85,7 @@ describe('what an action sends or writes with merge fields', () => {
     const actions = [
       { type: 'send_webhook', config: { url: 'https://127.0.0.1:1/x', payload } },
       { type: 'update_field', config: { field: 'source', value: 'via {{contact.email}}' } },
+      { type: 'update_field', config: { field: 'tags', value: ['via {{contact.email}}'] } },
     ];
     const workflow = await activeWorkflow(acme, { trigger: { event: 'contact.created', conditions: { lastName: 'Hidden' } }, actions });
     await acme.contact({ firstName: 'Ada', lastName: 'Hidden', email: 'ada@example.com' });
@@ -93,13 +94,14 @@ describe('what an action sends or writes with merge fields', () => {
     const said = async (key: KeyClient) => {
       const { nodes } = (await key.gql(ask)).data.webhookDeliveries;
       const { actions: done } = dataOf(await key.get(`/workflows/${workflow.id}/runs/${run!.id}`));
-      return { payloads: nodes.map(({ payload: each }: Loose) => each), newValue: done[1].result.newValue };
+      const newValues = done.slice(1).map(({ result }: Loose) => result.newValue);
+      return { payloads: nodes.map(({ payload: each }: Loose) => each), newValues };
     };
     const narrow = await acme.key({ scopes: ['workflows', 'webhooks'] });
     const hidden = { who: '[redacted]', of: [{ name: '[redacted]', nth: 7 }] };
-    expect(await said(narrow)).toEqual({ payloads: [hidden], newValue: '[redacted]' });
+    expect(await said(narrow)).toEqual({ payloads: [hidden], newValues: ['[redacted]', '[redacted]'] });
     const whole = { who: 'ada@example.com', of: [{ name: 'Ada', nth: 7 }] };
-    expect(await said(automations.key)).toEqual({ payloads: [whole], newValue: 'via ada@example.com' });
+    expect(await said(automations.key)).toEqual({ payloads: [whole], newValues: ['via ada@example.com', ['via ada@example.com']] });
     await api.app.database.execute(`update webhook_deliveries set status = 'failed', due_at = null where source_id = '${workflow.id}'`);
     const [{ id }] = (await automations.key.gql(ask)).data.webhookDeliveries.nodes;
     expect(dataOf(await automations.key.post('/webhooks/replay', { deliveryIds: [id] })).replayed).toBe(1);
