@@ -11,7 +11,7 @@ export class EventRecorder {
   record(context: EventContext, change: Change, write: (model: 'OutboxEvent' | 'Activity', row: Record<string, unknown>) => void): void {
     const { type, data, events } = eventsOfChange(context, change);
     const key = `${type} ${change.record.id}`;
-    if (isWhole(context.schema, type, change.record)) this.#last.set(key, data);
+    if (!change.isToldShort && isWhole(context.schema, type, change.record)) this.#last.set(key, data);
     else this.#last.delete(key);
     for (const event of events) write('OutboxEvent', event);
     if (change.logged !== false && !change.onlyFor) write('Activity', entryOf(context, change));

@@ -30,6 +30,8 @@ export interface Change extends DomainEvent {
   onlyFor?: string | null;
   /** False where it is not worth an entry of the log: progress, or an entry itself. */
   logged?: boolean;
+  /** Whether the events tell less of the record than it shows: no answer is made of what they tell. */
+  isToldShort?: boolean;
 }
 
 const actions: Record<string, string> = {
@@ -60,7 +62,13 @@ export interface EventContext {
 }
 
 /** The events of a change, the general one first. */
-export const domainEventsOf = ({ also = {}, logged: _logged, onlyFor: _onlyFor, ...general }: Change): DomainEvent[] => [
+export const domainEventsOf = ({
+  also = {},
+  logged: _logged,
+  onlyFor: _onlyFor,
+  isToldShort: _isToldShort,
+  ...general
+}: Change): DomainEvent[] => [
   general,
   ...Object.entries(also).map(([name, fields]) => ({ ...general, name: name as EventName, changes: only(general.changes, fields) })),
 ];

@@ -57,7 +57,14 @@ const toldOf = (run: RunRow): RunRow => ({
  * the log: what its actions do has entries of its own.
  */
 export const emitRun = (ctx: Context, event: 'created' | 'updated', run: RunRow, changes?: Changes): Promise<void> => {
-  return ctx.emit({ name: `workflow_run.${event}`, record: toldOf(run), changes, contactId: run.contactId, logged: false });
+  return ctx.emit({
+    name: `workflow_run.${event}`,
+    record: toldOf(run),
+    changes,
+    contactId: run.contactId,
+    logged: false,
+    isToldShort: true,
+  });
 };
 
 /** Contract POST /contacts/merge: the runs of a contact are those of the one who is kept, and go on with that one. */
