@@ -9,6 +9,7 @@ import { clientAddress } from '../http/address.js';
 import { RateGate } from '../http/limits.js';
 import { isOwnOrigin } from '../http/origin.js';
 import { sessionCookie } from '../http/server.js';
+import { isSuspended } from '../kernel/access/access.js';
 import { clientKey } from '../kernel/access/clientKey.js';
 import { limited } from '../kernel/access/rateLimits.js';
 import { type AppError, badRequest, unauthenticated, unavailable } from '../kernel/base/errors.js';
@@ -168,6 +169,7 @@ async function connect(endpoint: SocketEndpoint, connection: Connection, params:
     const isNobody = authorization === undefined && !cookie;
     const { principal, refusal } = isNobody ? nobody : await identify(app, { authorization, cookie, ip: caller.ip });
     if (!principal) throw await refused(app, caller.ip, refusal ?? unauthenticated());
+    if (principal.isSuspended) throw await refused(app, caller.ip, isSuspended());
     if (!connection.isOpen) return false;
     connection.admit(callers, principal);
     return true;

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
+import { forgetCallers } from '../../src/modules/auth/auth.identify.js';
 import {
   type Account,
   dataOf,
@@ -76,6 +77,44 @@ describe('under an Idempotency-Key that another session of the person used', () 
       client.cookie = cookie;
       expectRefusal(await client.get('/auth/me'), 401);
     }
+  });
+});
+
+describe('a session whose account is suspended', () => {
+  const suspend = (id: string, suspendedAt: Date | null) =>
+    api.app.database.prisma.account.update({ where: { id }, data: { suspendedAt } });
+  /** A session of an account that the operator suspends, of a person who is a member of another account as well. */
+  async function shutOut() {
+    const closed = await api.seed.account();
+    const { userId, email } = await closed.member('admin');
+    const times = { createdAt: api.clock.now(), updatedAt: api.clock.now() };
+    await api.app.database.prisma.membership.create({ data: { accountId: acme.id, userId, role: 'member', name: 'Guest', ...times } });
+    const client = await closed.login(email);
+    await suspend(closed.id, api.clock.now());
+    forgetCallers(api.app);
+    return { closed, client };
+  }
+
+  it('goes on in another account, and does nothing else there', async () => {
+    const { closed, client } = await shutOut();
+    for (const path of ['/auth/me', '/contacts']) expectRefusal(await client.get(path), 403);
+    expectRefusal(await client.post('/contacts', { firstName: 'Ada' }), 403);
+    expectGraphQLRefusal(await client.gql('{ contacts { nodes { id } } }'), 403);
+    expectGraphQLRefusal(await client.gql('mutation { logout { success } createTag(input: { name: "T" }) { id } }'), 403);
+    expectRefusal(await client.post('/auth/switch-account', { accountId: closed.id }), 403);
+    dataOf(await client.post('/auth/switch-account', { accountId: acme.id }));
+    expect(dataOf(await client.get('/auth/me')).workspace.id).toBe(acme.id);
+  });
+
+  it('is logged out for good', async () => {
+    const { closed, client } = await shutOut();
+    const { cookie } = client;
+    dataOf(await client.post('/auth/logout'));
+    expect(client.cookie).toBeUndefined();
+    await suspend(closed.id, null);
+    forgetCallers(api.app);
+    client.cookie = cookie;
+    expectRefusal(await client.get('/auth/me'), 401);
   });
 });
 

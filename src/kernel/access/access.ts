@@ -36,6 +36,8 @@ export interface AccessMark {
   session?: boolean;
   /** Open to a session whose role must have a second factor that is not set up yet: what it takes to do so. */
   beforeMfa?: boolean;
+  /** Open to a session whose account is suspended: what concerns the session and nothing of the account. */
+  whileSuspended?: boolean;
   /** No credentials at all. */
   public?: boolean;
 }
@@ -61,6 +63,7 @@ export interface Needs {
   public: boolean;
   session: boolean;
   beforeMfa: boolean;
+  whileSuspended: boolean;
   admin: boolean;
   role: Role;
   /** What a caller of a lower role may have instead of it; all of them. */
@@ -76,6 +79,7 @@ export const noNeeds = (): Needs => ({
   public: false,
   session: false,
   beforeMfa: false,
+  whileSuspended: false,
   admin: false,
   role: 'member',
   permissions: [],
@@ -88,7 +92,7 @@ const rank: Record<Role, number> = { member: 0, admin: 1, owner: 2 };
 
 /** The needs of a document: those of its root fields, and the scope of every record type that it selects. */
 export function needsOf(schema: GraphQLSchema, document: DocumentNode): Needs {
-  const needs: Needs = { ...noNeeds(), public: true, beforeMfa: true };
+  const needs: Needs = { ...noNeeds(), public: true, beforeMfa: true, whileSuspended: true };
   const scopes = new Set<string>();
   const info = new TypeInfo(schema);
   const fragments = fragmentsOf(document);
@@ -109,9 +113,10 @@ export function needsOf(schema: GraphQLSchema, document: DocumentNode): Needs {
         if (beyond.length === 0 && !isPastEnd) return;
         needs.leadsOn ||= isPastEnd;
         for (const scope of beyond) scopes.add(scope);
-        // What a public operation, or one before the second factor, answers of the caller leads no further.
+        // What a public operation, or one before the second factor or while suspended, answers of the caller leads no further.
         needs.public = false;
         needs.beforeMfa = false;
+        needs.whileSuspended = false;
       },
     }),
   );
@@ -130,6 +135,7 @@ function addMark(needs: Needs, scopes: Set<string>, mark: AccessMark) {
   needs.public &&= mark.public ?? false;
   needs.session ||= mark.session ?? false;
   needs.beforeMfa &&= mark.beforeMfa ?? mark.public ?? false;
+  needs.whileSuspended &&= mark.whileSuspended ?? mark.public ?? false;
   needs.admin ||= mark.admin ?? false;
   if (mark.permission) needs.permissions.push(mark.permission);
   else if (mark.role && rank[mark.role] > rank[needs.role]) needs.role = mark.role;
@@ -206,6 +212,7 @@ export interface Asker {
 export function allow({ principal, request }: Asker, needs: Needs): void {
   if (needs.public) return;
   if (!principal) throw request.refusal ?? unauthenticated();
+  if (principal.isSuspended && !needs.whileSuspended) throw isSuspended();
   if (needs.leadsOn)
     throw denied(
       'The answer to a login shows the person and the account by their own fields: ask for the rest in the session that it opens',
@@ -220,6 +227,9 @@ export function allow({ principal, request }: Asker, needs: Needs): void {
 /** Whether somebody has a permission: owners and admins have all of them. */
 const isPermitted = ({ role, permissions = [] }: Principal, permission: string): boolean =>
   rank[role] >= rank.admin || permissions.includes(permission);
+
+/** What somebody is told whose account is suspended. */
+export const isSuspended = () => denied('The account is suspended');
 
 /** What somebody is told whose role must have a second factor, and who has none yet. */
 export const owesMfa = () => denied('Your role must have a second factor: set one up first (POST /auth/mfa/setup)');
@@ -247,6 +257,7 @@ export const mayRead = ({ scopes }: Pick<Principal, 'scopes'>, scope: string): b
 export function mayUse(principal: Principal, mark: AccessMark): boolean {
   const { kind, role, tier, scopes, owesMfa: owes } = principal;
   if (mark.public) return true;
+  if (principal.isSuspended && !mark.whileSuspended) return false;
   if (owes && !mark.beforeMfa) return false;
   if (mark.permission && !isPermitted(principal, mark.permission)) return false;
   if (mark.role && rank[role] < rank[mark.role]) return false;

@@ -55,6 +55,8 @@ export interface Principal {
   scopes: string[] | null;
   /** A session's: its role must have a second factor, and the person has not set one up. */
   owesMfa?: boolean;
+  /** A session's: its account is suspended. What is left to the person is to log out, or to go on in another account. */
+  isSuspended?: boolean;
   /** A key's requests per minute. */
   rateLimit?: number;
   /** Who it is that changes something, where it is not the person: an API key, a form, a workflow. */

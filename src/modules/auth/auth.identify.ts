@@ -1,5 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
+import { isSuspended } from '../../kernel/access/access.js';
 import { dayMs, minuteMs } from '../../kernel/base/durations.js';
 import { AppError, denied, unauthenticated } from '../../kernel/base/errors.js';
 import { callersWake } from '../../kernel/base/principal.js';
@@ -127,10 +128,9 @@ function bearer(authorization: string): string {
   return key;
 }
 
-/** Throws 401 for who is no active member any more, 403 where the account is suspended. */
-function checkMember({ status, account }: CallingMember): void {
+/** Throws 401 for who is no active member any more. */
+function checkMember({ status }: CallingMember): void {
   if (status !== 'active') throw unauthenticated('The person is no active member of the account');
-  if (account.suspendedAt) throw denied('The account is suspended');
 }
 
 async function findSession(app: App, tokenHash: string): Promise<Known> {
@@ -139,12 +139,14 @@ async function findSession(app: App, tokenHash: string): Promise<Known> {
   if (!session || session.revokedAt || session.expiresAt <= now) throw unauthenticated('The session has ended');
   const { member } = session;
   checkMember(member);
-  const isDue = now.getTime() - session.lastSeenAt.getTime() > minuteMs;
+  const isLockedOut = member.account.suspendedAt !== null;
+  const isDue = !isLockedOut && now.getTime() - session.lastSeenAt.getTime() > minuteMs;
   const later = new Date(now.getTime() + sessionLife);
   const slid = isDue && (await tryToNoteUse(app, session.id, () => slide(app, session, { lastSeenAt: now, expiresAt: later })));
   const expiresAt = slid ? later : session.expiresAt;
   const principal = principalOf('session', session.id, member, { tier: 'admin', scopes: null });
   if (mustHaveMfa(member)) principal.owesMfa = !session.hasMfa;
+  if (isLockedOut) principal.isSuspended = true;
   return { principal, ipAllowlist: [], expiresAt, slid };
 }
 
@@ -174,6 +176,7 @@ async function findKey(app: App, hash: string): Promise<Known> {
     throw unauthenticated('The API key lapsed after 90 days without use');
   const { member } = key;
   checkMember(member);
+  if (member.account.suspendedAt) throw isSuspended();
   const isDue = !key.lastUsedAt || now.getTime() - key.lastUsedAt.getTime() > minuteMs;
   const noteUse = isDue ? () => tryToNoteUse(app, key.id, () => keyUsed(app, key.id, member)) : undefined;
   return { principal: keyPrincipal(key, member), ipAllowlist: key.ipAllowlist, expiresAt: key.expiresAt, noteUse };

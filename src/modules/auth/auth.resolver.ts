@@ -52,7 +52,7 @@ export class AuthResolver {
   }
 
   @Mutation(() => Done, { description: 'Ends the session' })
-  @Access({ session: true, beforeMfa: true })
+  @Access({ session: true, beforeMfa: true, whileSuspended: true })
   @OfSession()
   logout(@Ctx() ctx: Context) {
     return auth.logout(ctx);
@@ -104,7 +104,7 @@ export class AuthResolver {
   }
 
   @Mutation(() => AuthResult, { description: 'Goes on in another account of the person, with a new session' })
-  @Access({ session: true, beforeMfa: true })
+  @Access({ session: true, beforeMfa: true, whileSuspended: true })
   @OfSession()
   switchAccount(@Ctx() ctx: Context, @In() input: SwitchAccountInput) {
     return auth.switchAccount(ctx, input);
