@@ -90,6 +90,26 @@ describe('what came of deliveries', () => {
   });
 });
 
+describe('what a message or a call says of people besides the contact', () => {
+  it('is hidden from a key without the scope contacts: copies, the address for answers, the voice', async () => {
+    const made = await webhook();
+    const ofPeople = {
+      toEmail: 'ada@client.example',
+      cc: ['boss@client.example'],
+      bcc: ['aide@client.example'],
+      replyTo: 'me@client.example',
+    };
+    const data = { ...ofPeople, recordingUrl: 'https://client.example/voice', status: 'sent' };
+    await delivery(made, { dueAt: null, status: 'failed', event: 'message.sent', body: JSON.stringify({ event: 'message.sent', data }) });
+    const narrow = await acme.key({ scopes: ['webhooks', 'messages', 'calls'] });
+    const path = `/webhooks/manage/${made.id}/deliveries`;
+    const names = [...Object.keys(ofPeople), 'recordingUrl'];
+    const hidden = Object.fromEntries(names.map((name) => [name, '[redacted]']));
+    expect(dataOf(await narrow.get(path)).data[0].payload.data).toEqual({ ...hidden, status: 'sent' });
+    expect(dataOf(await key.get(path)).data[0].payload.data).toEqual(data);
+  });
+});
+
 describe('POST /webhooks/manage/{id}/test', () => {
   it('sends test.ping, signed, and moves neither failCount nor lastFiredAt', async () => {
     const made = await webhook();
