@@ -102,8 +102,12 @@ export class JobQueue implements Jobs {
     const executeSql = async (text: string, values: unknown[]) => ({
       rows: (await connection.$queryRawUnsafe(text, ...values)) as object[],
     });
-    const { as = job.userId, ...given } = options;
-    await this.#boss.send(queue, { ...job, userId: as }, { ...given, ...(given.retryDelay && { retryBackoff: true }), db: { executeSql } });
+    const { as: { userId, actor } = job, ...given } = options;
+    await this.#boss.send(
+      queue,
+      { ...job, userId, actor },
+      { ...given, ...(given.retryDelay && { retryBackoff: true }), db: { executeSql } },
+    );
   }
 
   async has(queue: string, account: string, data: object): Promise<boolean> {
@@ -186,7 +190,7 @@ async function isSweptElsewhere({ database }: App, id: string): Promise<boolean>
 
 async function run(app: App, { name, data, id, retryCount, retryLimit, retryDelay }: Taken): Promise<void> {
   if (name === sweepQueue) return (await isSweptElsewhere(app, id)) ? undefined : sweep(app);
-  const ctx = await actingForPerson(app, data.accountId, data.userId, id);
+  const ctx = await actingForPerson(app, data.accountId, data.userId, id, data.actor);
   if (ctx) return app.registry.jobs.get(name)!(ctx, data.data, { id, retries: retryCount });
   app.log.info({ queue: name, job: id, accountId: data.accountId }, 'a job waits: its account is suspended');
   await app.jobs.add(app.database.prisma, { ...data, queue: name }, { startAfter: suspendedSeconds, retryLimit, retryDelay });

@@ -1,7 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sweep } from '../../src/workers/sweeps.js';
 import { importsBy } from '../support/imports.js';
-import { type Account, dataOf, expectNothingWritten, expectRefusal, type Loose, server, type TestServer } from '../support/index.js';
+import {
+  type Account,
+  dataOf,
+  expectNothingWritten,
+  expectRefusal,
+  type Loose,
+  server,
+  type TestServer,
+  toldIn,
+} from '../support/index.js';
+import { eventually } from '../support/live.js';
 
 let api: TestServer;
 let acme: Account;
@@ -123,5 +133,25 @@ describe('an import whose rows are still being written', () => {
       [mine.id],
     );
     expect(rows).toEqual([{ import_id: now }, { import_id: now }]);
+  });
+});
+
+describe('an import whose job is gone', () => {
+  it.each(['user', 'api_key'])('goes on in the name of whoever began it: %s', async (kind) => {
+    const mine = await api.seed.account();
+    const key = await mine.key({ scopes: ['contacts'] });
+    const [who, actorId] = kind === 'user' ? [mine.owner, mine.ownerId] : [key, key.record.id];
+    const { id } = await imported({ rows: [{ firstName: 'Ada' }] }, who);
+    await eventually(async () => !(await api.app.jobs.has('contactImport', mine.id, { importId: id })));
+    const { execute } = api.app.database;
+    await execute("update import_rows set status = 'pending', contact_id = null where import_id = $1", [id]);
+    await execute("update imports set status = 'processing', processed_rows = 0, created_count = 0, completed_at = null where id = $1", [
+      id,
+    ]);
+    const { rows: told } = await toldIn(mine, async () => {
+      await sweep(api.app);
+      await eventually(async () => dataOf(await key.get(`/imports/${id}`)).status === 'completed');
+    });
+    expect(told.find(({ name }) => name === 'contact.created')).toMatchObject({ actorKind: kind, actorId });
   });
 });

@@ -180,6 +180,14 @@ describe('POST /imports/{id}/process', () => {
     expect(rowsOf('tag.created')).toHaveLength(1);
   });
 
+  it('is told as done by the API key that began it', async () => {
+    const key = await acme.key({ scopes: ['contacts'] });
+    const rows = Array.from({ length: 520 }, (_, i) => ({ firstName: `Keyed ${i}`, tags: 'keyed' }));
+    const told = await toldIn(acme, () => imported({ rows }, key));
+    expect(told.rows.filter((row) => row.name === 'contact.created')).toHaveLength(520);
+    expect(new Set(told.rows.map(({ actorKind, actorId }) => `${actorKind} ${actorId}`))).toEqual(new Set([`api_key ${key.record.id}`]));
+  });
+
   it('tells how far it is, and what was done as one batch that has its id', async () => {
     const rows = Array.from({ length: 130 }, (_, i) => ({ firstName: `Batch ${i}` }));
     let import_: Loose = {};

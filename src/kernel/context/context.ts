@@ -251,7 +251,8 @@ export class Context {
   async enqueue(queue: string, data: object, options?: JobOptions): Promise<void> {
     if (!this.app.registry.jobs.has(queue)) throw new Error(`No module does jobs of the name ${queue}`);
     const client = await this.#connect();
-    await this.app.jobs.add(client, { queue, accountId: this.caller.account.id, userId: this.caller.userId, data }, options);
+    const { account, userId, actor } = this.caller;
+    await this.app.jobs.add(client, { queue, accountId: account.id, userId, actor, data }, options);
     this.afterCommit(queue, () => this.app.jobs.wake(queue));
   }
 

@@ -1,3 +1,4 @@
+import type { Actor } from '../base/principal.js';
 import type { Transaction } from '../database/accountScope.js';
 
 /** What a job's handler is told of its run. */
@@ -17,15 +18,21 @@ export interface JobOptions {
   /** Seconds that a run may take before it counts as crashed; 30 by default. */
   expireInSeconds?: number;
   /** For whom it is done; for who calls by default. */
-  as?: string | null;
+  as?: JobFor;
+}
+
+/** For whom a job is done. */
+export interface JobFor {
+  /** Who caused it; null where nobody was calling. */
+  userId: string | null;
+  /** Who it was that asked for it, where it was not the person: an API key. */
+  actor?: Actor;
 }
 
 /** A job as it waits. */
-export interface Job {
+export interface Job extends JobFor {
   queue: string;
   accountId: string;
-  /** Who caused it; null where nobody was calling. */
-  userId: string | null;
   data: object;
 }
 

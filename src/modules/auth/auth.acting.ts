@@ -104,10 +104,17 @@ export async function actingForForm<Form extends { name: string }>(ctx: Context,
 }
 
 /**
- * The context of work that a person started and does not wait for: as that person, with all rights in the account. Where the person was
- * removed meanwhile, it is the account's own. Undefined where the account is suspended.
+ * The context of work that a person started and does not wait for: as that person, with all rights in the account, and told as the doing
+ * of the API key that asked for it, where one did. Where the person was removed meanwhile, it is the account's own. Undefined where the
+ * account is suspended.
  */
-export async function actingForPerson(app: App, accountId: string, userId: string | null, jobId: string): Promise<Context | undefined> {
+export async function actingForPerson(
+  app: App,
+  accountId: string,
+  userId: string | null,
+  jobId: string,
+  actor?: Actor,
+): Promise<Context | undefined> {
   const member = userId
     ? await app.database.prisma.membership.findFirst({
         where: { accountId, userId, status: 'active', account: { suspendedAt: null } },
@@ -115,7 +122,7 @@ export async function actingForPerson(app: App, accountId: string, userId: strin
       })
     : null;
   if (!member) return actingForAccount(app, accountId, { requestId: `job-${jobId}` });
-  const principal = principalOf('job', jobId, member, { tier: 'admin', scopes: null });
+  const principal = { ...principalOf('job', jobId, member, { tier: 'admin', scopes: null }), actor };
   return new Context(app, { id: `job-${jobId}`, ip: '127.0.0.1' }, principal);
 }
 

@@ -1,6 +1,7 @@
 import { AppError, check, conflict, found, invalidField } from '../../kernel/base/errors.js';
 import { nextTurn } from '../../kernel/base/eventLoop.js';
 import { type Context, validId } from '../../kernel/context/context.js';
+import type { JobFor } from '../../kernel/context/jobQueue.js';
 import { grouped } from '../../kernel/context/loaders.js';
 import { instant, integer, json, listOf, nullable, type RowOf, text, uuid, word } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
@@ -207,18 +208,20 @@ export const importPreviewLoader = loader<ImportPreview[]>(async (ctx, ids) => {
 
 const begin = statement({
   name: 'beginImport',
-  takes: { id: uuid, now: instant },
+  takes: { id: uuid, now: instant, by: json<JobFor>() },
   row: { was: text },
   changes: true,
-  text: ({ account, id, now }) => sql`
-    update imports t set status = 'processing', error = null, fruitless = 0, started_at = coalesce(t.started_at, ${now}), updated_at = ${now}
+  text: ({ account, id, now, by }) => sql`
+    update imports t set status = 'processing', error = null, fruitless = 0, started_at = coalesce(t.started_at, ${now}), updated_at = ${now},
+      begun_by = ${by}::jsonb
     from (select i.id, i.status from imports i where i.account_id = ${account} and i.id = ${id} and i.total_rows > 0 for update) old
     where t.account_id = ${account} and t.id = old.id and old.status in ('pending', 'failed') returning old.status as was`,
 });
 
 /** POST /imports/{id}/process: begins to import; 409 when it was begun already. */
 export async function processImport(ctx: Context, id: string): Promise<Import> {
-  const [begun] = await ctx.rows(begin, { id: validId(id, 'Import'), now: ctx.now() });
+  const { userId, actor } = ctx.caller;
+  const [begun] = await ctx.rows(begin, { id: validId(id, 'Import'), now: ctx.now(), by: { userId, actor } });
   const known = await getImport(ctx, id);
   checkTrial(ctx);
   check(begun, () => conflict('status', `is ${known.status} already`));

@@ -1,5 +1,6 @@
 import type { AccountSweep } from '../../kernel/context/context.js';
-import { nullable, uuid } from '../../kernel/database/kinds.js';
+import type { JobFor } from '../../kernel/context/jobQueue.js';
+import { json, uuid } from '../../kernel/database/kinds.js';
 import { rawSql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { daysBefore, type Sweep } from '../../kernel/database/sweep.js';
@@ -7,16 +8,17 @@ import { forgetUnfinished, importJob, previewed } from './import.service.js';
 
 const underWay = statement({
   name: 'importsUnderWay',
-  row: { id: uuid, createdBy: nullable(uuid) },
+  row: { id: uuid, by: json<JobFor>() },
   text: ({ account }) => sql`
-    select id, created_by as "createdBy" from imports where account_id = ${account} and status = 'processing' order by id`,
+    select id, coalesce(begun_by, jsonb_build_object('userId', created_by)) as by from imports
+    where account_id = ${account} and status = 'processing' order by id`,
 });
 
-/** Imports that were begun and whose job is gone, whatever ended it, go on where they stopped, for who made them. */
+/** Imports that were begun and whose job is gone, whatever ended it, go on where they stopped, for who began them. */
 export const resumeSweep: AccountSweep = {
   accounts: () => sql`select distinct account_id as id from imports where status = 'processing'`,
   async work(ctx) {
-    for (const { id: importId, createdBy: as } of await ctx.rows(underWay)) {
+    for (const { id: importId, by: as } of await ctx.rows(underWay)) {
       if (await ctx.app.jobs.has('contactImport', ctx.caller.account.id, { importId })) continue;
       await ctx.transaction((inside) => inside.enqueue('contactImport', { importId }, { ...importJob, as }));
     }
