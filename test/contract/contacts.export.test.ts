@@ -1,4 +1,5 @@
 import { type IncomingMessage, request } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Account, dataOf, expectRefusal, type KeyClient, server, type TestServer } from '../support/index.js';
 import { eventually } from '../support/live.js';
@@ -79,6 +80,19 @@ describe('GET /contacts/export', () => {
     } finally {
       await api.app.database.execute('alter table contacts_away rename to contacts');
     }
+  });
+
+  it.each([
+    ['revoked', (id: string) => acme.owner.del(`/api-keys/${id}`)],
+    ['kept to other scopes', (id: string) => acme.owner.patch(`/api-keys/${id}`, { scopes: ['tags'] })],
+  ])('reads on no more, and does not look complete, when its key is %s', async (_what, change) => {
+    const short = await acme.key();
+    const incoming = await begun(short);
+    dataOf(await change(short.record.id));
+    // What was known of the key holds for a second.
+    await delay(1100);
+    await expect(namesIn(incoming)).rejects.toThrow('aborted');
+    expect(incoming.complete).toBe(false);
   });
 
   it('reads on no more when the client is gone', async () => {

@@ -1,7 +1,8 @@
 import { owesMfa } from '../../kernel/access/access.js';
-import { type AppError, denied, unauthenticated } from '../../kernel/base/errors.js';
+import { AppError, check, denied, unauthenticated } from '../../kernel/base/errors.js';
 import type { Staying } from '../../kernel/context/callers.js';
-import type { App, Principal } from '../../kernel/context/context.js';
+import type { App, Context, Principal } from '../../kernel/context/context.js';
+import { rightsOf } from '../../kernel/feed/feed.js';
 import { isAllowedFrom, keyPrincipal, principalOf } from './auth.identify.js';
 import { mustHaveMfa } from './auth.session.js';
 
@@ -15,6 +16,24 @@ export async function recheck(app: App, connected: readonly Staying[]): Promise<
     if (!live) return unauthenticated(principal.kind === 'key' ? 'The API key was revoked or has expired' : 'The session has ended');
     return isAllowedFrom(live.ipAllowlist, ip) ? live.principal : denied('This API key is not allowed from this address');
   });
+}
+
+/** How long an answer that is on its way goes by what was found out of its caller. */
+const heldMs = 1000;
+
+/**
+ * For an answer that is read as its client takes it: throws once the caller's credentials have ended, or their rights are no longer those
+ * of its begin. To be called before each part is read; it asks once a second.
+ */
+export function whileAllowed({ app, caller, request }: Context): () => Promise<void> {
+  let askedAt = performance.now();
+  return async () => {
+    if (performance.now() - askedAt < heldMs) return;
+    askedAt = performance.now();
+    const [now] = await recheck(app, [{ principal: caller, ip: request.ip }]);
+    if (now instanceof AppError) throw now;
+    check(rightsOf(now!) === rightsOf(caller), () => denied('The rights of the caller have changed: ask again'));
+  };
 }
 
 /** What is left of a credential where its person still is an active member of an active account. */

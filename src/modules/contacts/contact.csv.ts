@@ -10,6 +10,7 @@ import { clean } from '../../kernel/model/cleaning.js';
 import { maxPageSize, type SortOrder } from '../../kernel/model/connection.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
 import type { RawReply, RawRequest } from '../../kernel/module/routes.js';
+import { whileAllowed } from '../auth/auth.recheck.js';
 import { savedFilter } from '../smartLists/smartList.service.js';
 import { tagOrder } from '../tags/tag.table.js';
 import { ContactFields, ContactFilter, type ContactSort } from './contact.model.js';
@@ -92,11 +93,12 @@ async function rowsFrom(ctx: Context, ids: Ids, begin: number): Promise<Portion>
   return { rows: portion.flatMap((id) => found.get(id) ?? []), next: end < ids.length ? () => rowsFrom(ctx, ids, end) : undefined };
 }
 
-/** The next portion is read while its forerunner is on its way. */
-async function* linesOf(first: Portion): AsyncGenerator<string> {
+/** The next portion is read while its forerunner is on its way, as long as the caller may still read. */
+async function* linesOf(first: Portion, checkRights: () => Promise<void>): AsyncGenerator<string> {
   yield toCsv([columns]);
   for (let portion = first; ; ) {
-    const next = portion.next?.();
+    const { next: readNext } = portion;
+    const next = readNext && checkRights().then(readNext);
     // Where nobody takes the rest of the file, nobody waits for it.
     next?.catch(() => undefined);
     if (portion.rows.length > 0) yield toCsv(portion.rows.map(cells));
@@ -121,14 +123,14 @@ async function askedOf(ctx: Context, { filter, sort, order }: Partial<Asked>): P
 
 /**
  * Contract GET /contacts/export: all contacts that the list's filters leave, streamed, each once whatever is changed meanwhile. The first
- * portion is read before the first byte is sent, so that what the list refuses is refused; a fault later cuts the connection before the
- * end of the body.
+ * portion is read before the first byte is sent, so that what the list refuses is refused; a fault later, or the end of the caller's
+ * rights, cuts the connection before the end of the body.
  */
 export async function exportCsv(ctx: Context, { args }: RawRequest): Promise<RawReply> {
   const asked = await askedOf(ctx, args as Partial<Asked>);
   const isFixed = (asked.sort ?? 'createdAt') === 'createdAt';
   const first = isFixed ? pageAfter(ctx, asked, null) : rowsFrom(ctx, await listIds(ctx, contactTable, asked, asked.more), 0);
-  return file('contacts.csv', Readable.from(linesOf(await first)));
+  return file('contacts.csv', Readable.from(linesOf(await first, whileAllowed(ctx))));
 }
 
 const example: Record<string, string> = {
