@@ -17,7 +17,7 @@ import { isConnection } from '../kernel/model/connection.js';
 import { answerInWords } from '../kernel/model/enums.js';
 import { recordSelection } from '../kernel/model/restRecord.js';
 import type { Module } from '../kernel/module/module.js';
-import type { Endpoint } from '../kernel/module/routes.js';
+import { type Endpoint, membersVariable } from '../kernel/module/routes.js';
 import type { Operation } from '../kernel/operations/operation.js';
 import { includeVariable, inputTargets, isOfRest, type ParameterTarget, queryTargets, totalCount, totalVariable } from './query.js';
 
@@ -38,6 +38,8 @@ export interface BoundEndpoint {
   isPaged: boolean;
   /** The pages that its record carries along, which it shows as lists. */
   connections: readonly string[];
+  /** Whether its document asks if the caller may read members. */
+  showsMembers: boolean;
   operation(): Operation;
 }
 
@@ -74,7 +76,7 @@ function bindRaw(endpoint: Endpoint, address: string, module: string, schema: Gr
   };
   const filters = endpoint.filters ? schema.getQueryType()?.getFields()[endpoint.filters] : undefined;
   const targets = filters ? queryTargets(filters, endpoint, address) : new Map<string, ParameterTarget>();
-  return { endpoint, address, module, targets, needs, isPaged: false, connections: [], operation };
+  return { endpoint, address, module, targets, needs, isPaged: false, connections: [], showsMembers: false, operation };
 }
 
 function bind(given: Endpoint, address: string, module: string, schema: GraphQLSchema, documents: Documents): BoundEndpoint {
@@ -103,6 +105,7 @@ function bind(given: Endpoint, address: string, module: string, schema: GraphQLS
     needs: { ...operation().needs, write: kind === 'mutation' || endpoint.method !== 'GET' },
     isPaged: Boolean(endpoint.list && isConnection(getNamedType(field.type)) && field.args.some((a) => a.name === 'after')),
     connections: endpoint.list ? [] : connectionsIn(field, document),
+    showsMembers: showsMembers(endpoint),
     operation,
   };
 }
@@ -120,11 +123,15 @@ function connectionsIn(field: GraphQLField<unknown, unknown>, document: Document
 
 const onPage = '{ hasNextPage endCursor }';
 
+const showsMembers = ({ with: more = '', include = {} }: Endpoint) =>
+  [more, ...Object.values(include)].some((selection) => selection.includes(`$${membersVariable}`));
+
 function documentText(kind: string, field: GraphQLField<unknown, unknown>, endpoint: Endpoint): string {
   const conditions = [
     ...(endpoint.minimal ? ['minimal'] : []),
     ...Object.keys(endpoint.extras ?? {}),
     ...Object.keys(endpoint.include ?? {}).map(includeVariable),
+    ...(showsMembers(endpoint) ? [membersVariable] : []),
   ];
   const args = field.args.filter(isOfRest);
   const declared = [

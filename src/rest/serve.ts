@@ -1,9 +1,10 @@
 import type { GraphQLInputObjectType } from 'graphql';
 import { getNamedType } from 'graphql';
+import { mayRead } from '../kernel/access/access.js';
 import { AppError, asUnprocessable, badRequest, notFound } from '../kernel/base/errors.js';
 import { Printed, PrintedData, type PrintedField } from '../kernel/base/jsonText.js';
 import type { Context } from '../kernel/context/context.js';
-import { type Endpoint, pathArguments, type RawReply, type RawRequest } from '../kernel/module/routes.js';
+import { type Endpoint, membersVariable, pathArguments, type RawReply, type RawRequest } from '../kernel/module/routes.js';
 import { causeOf, perform } from '../kernel/operations/operation.js';
 import { type AdaptedBody, adaptBody } from './body.js';
 import type { BoundEndpoint } from './endpoints.js';
@@ -93,7 +94,8 @@ export async function answer(bound: BoundEndpoint, ctx: Context, prepared: Prepa
 
 async function execute(bound: BoundEndpoint, ctx: Context, variables: Record<string, unknown>): Promise<unknown> {
   const operation = bound.operation();
-  const { data, errors } = await perform(operation, ctx, variables);
+  const given = bound.showsMembers ? { ...variables, [membersVariable]: mayRead(ctx.caller, 'users') } : variables;
+  const { data, errors } = await perform(operation, ctx, given);
   if (errors?.length) throw causeOf(errors[0]!) ?? errors[0]!.originalError ?? errors[0];
   const answer = data instanceof PrintedData ? parted(data.fields[0]!) : (data as Record<string, unknown>)[operation.fields[0]!];
   return bound.connections.length > 0 ? flattened(answer, bound.connections) : answer;

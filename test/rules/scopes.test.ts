@@ -163,6 +163,26 @@ describe('a key without the scope users', () => {
   });
 });
 
+describe('a key without the scope users, over REST,', () => {
+  it('reads who looks after a record by id and name, and no more', async () => {
+    const acme = await api.seed.account();
+    await acme.contact({ firstName: 'Ada', assignedTo: acme.ownerId });
+    await acme.deal({ assignedTo: acme.ownerId });
+    const key = await acme.key({ scopes: ['contacts', 'deals'] });
+    const wide = await acme.key({ scopes: ['contacts', 'deals', 'users'] });
+    const shown = async (caller: { get: KeyClient['get'] }) => {
+      const lists = ['/contacts', '/deals'].map((path) => caller.get(`${path}?assigned_to=${acme.ownerId}&include=assignedUser`));
+      const [contacts, deals] = (await Promise.all(lists)).map((reply) => dataOf(reply).data);
+      return [contacts[0], deals[0], dataOf(await caller.get(`/deals/${deals[0].id}`))].map((record) => record.assignedUser);
+    };
+    const user = { id: acme.ownerId, name: acme.ownerEmail };
+    expect(await shown(key)).toEqual([user, user, user]);
+    const whole = { ...user, email: acme.ownerEmail };
+    for (const caller of [wide, acme.owner, await acme.key({ permission: 'read' })])
+      expect(await shown(caller)).toEqual([whole, whole, whole]);
+  });
+});
+
 describe('who may not see an event, whatever the scopes are,', () => {
   let acme: Account;
   beforeAll(async () => {

@@ -27,6 +27,12 @@ export interface Told {
   readonly [name: string]: string | Told | readonly [Told];
 }
 
+/** The variable of an endpoint's document that says whether the caller may read members: what comes along says more of them then. */
+export const membersVariable = 'mayReadUsers';
+
+/** Who looks after a record, as REST carries them along: by id and name, and by address for those who may read members. */
+export const assignedUser = `assignedUser { id name email @include(if: $${membersVariable}) }`;
+
 export interface EndpointOptions {
   /** Names of the query parameters that differ from the operation's arguments: `assigned_to: 'filter.assignedTo'`. */
   query?: Record<string, string>;

@@ -1,7 +1,7 @@
 import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { maxPageSize } from '../../kernel/model/connection.js';
 import { defineModule } from '../../kernel/module/module.js';
-import { act, drop, edit, gone, list, make, raw, read } from '../../kernel/module/routes.js';
+import { act, assignedUser, drop, edit, gone, list, make, raw, read } from '../../kernel/module/routes.js';
 import { exportCsv, importTemplate } from './contact.csv.js';
 import { Contact, contactEvents } from './contact.model.js';
 import { onUserRemoved } from './contact.reactions.js';
@@ -29,7 +29,7 @@ const touched = { 'note.created': touchContact, 'task.created': touchContact, 't
 /** What `include=` brings along. A contact's `company` is a text of its own, so the linked record comes beside it. */
 const related = {
   company: 'companyRecord { id name domain }',
-  assignedUser: 'assignedUser { id name email }',
+  assignedUser,
   tags: 'tags { id name }',
 };
 

@@ -1,6 +1,6 @@
 import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { defineModule } from '../../kernel/module/module.js';
-import { act, drop, edit, list, make, read } from '../../kernel/module/routes.js';
+import { act, assignedUser, drop, edit, list, make, read } from '../../kernel/module/routes.js';
 import { dealEvents } from './deal.events.js';
 import { Deal } from './deal.model.js';
 import { onContactDeleted, onPipelineDeleted, onStageDeleted, onUserRemoved, touchDeal } from './deal.reactions.js';
@@ -23,7 +23,7 @@ const related = {
   stage: 'stage { id name color sortOrder isWon isLost probability }',
   contact: 'contact { id firstName lastName email phone company }',
   company: 'company { id name domain }',
-  assignedUser: 'assignedUser { id name email }',
+  assignedUser,
 };
 
 export default defineModule({
