@@ -89,8 +89,18 @@ async function eachLine(csv: string, take: (cells: string[]) => void): Promise<v
   const delimiter = separatorOf(text, told ? [told] : separators);
   // Blanks around a tab would be the tabs beside it.
   const kept: Options = { trim: delimiter !== '\t', skip_records_with_empty_values: true };
+  // Joined files end their lines in more than one way; by itself the parser takes the end of the first line for that of all.
+  const record_delimiter = ['\r\n', '\n', '\r'];
   // Spreadsheets take a quotation mark inside a cell as a sign: 5' 10".
-  const parser = parse({ bom: true, delimiter, relax_quotes: true, relax_column_count: true, skip_empty_lines: true, ...kept });
+  const parser = parse({
+    bom: true,
+    delimiter,
+    record_delimiter,
+    relax_quotes: true,
+    relax_column_count: true,
+    skip_empty_lines: true,
+    ...kept,
+  });
   try {
     await pipeline(slicesOf(text, delimiter), parser, async (lines: AsyncIterable<string[]>) => {
       for await (const cells of lines) take(cells);
