@@ -3,17 +3,8 @@ import { systemClock } from '../../src/kernel/base/clock.js';
 import { readConfig } from '../../src/kernel/base/config.js';
 import { StripeSimulator, type StripeSubscription } from '../../src/vendors/payments/stripeSimulator.js';
 import { sweep } from '../../src/workers/sweeps.js';
-import {
-  type Account,
-  dataOf,
-  day,
-  expectNothingWritten,
-  expectRefusal,
-  type Loose,
-  minute,
-  server,
-  type TestServer,
-} from '../support/index.js';
+import { type Account, dataOf, day, expectNothingWritten, expectRefusal, minute, server, type TestServer } from '../support/index.js';
+import { toldByStripe } from '../support/stripe.js';
 
 const secrets = { secretKey: 'sk_test_of_the_tests', webhookSecret: 'whsec_of_the_tests' };
 const stripe = new StripeSimulator({ clock: systemClock, publicUrl: 'http://127.0.0.1:9', ...secrets });
@@ -35,14 +26,7 @@ const last = (path: string) => stripe.asked.filter((asked) => asked.path === pat
 const page = /^http:\/\/127\.0\.0\.1:\d+\/pay\/cs_\d+$/;
 const endOf = ({ items }: StripeSubscription) => items.data[0]!.current_period_end;
 
-function deliver({ payload, signature }: { payload: string; signature: string }) {
-  const headers = { 'stripe-signature': signature, 'content-type': 'application/json; charset=utf-8' };
-  return api.anybody().raw({ method: 'POST', path: '/webhooks/stripe', headers, payload });
-}
-const tell = async (type: string, object: Loose) => {
-  const reply = await deliver(stripe.message(type, object));
-  expect(reply).toMatchObject({ status: 200, body: { received: true } });
-};
+const { deliver, tell } = toldByStripe(() => api, stripe);
 
 describe('asking Stripe', () => {
   it('for a checkout makes the customer once and answers the hosted page', async () => {

@@ -7,6 +7,7 @@ import {
   expectGraphQLRefusal,
   expectNothingWritten,
   expectRefusal,
+  minute,
   server,
   type TestServer,
 } from '../support/index.js';
@@ -171,6 +172,14 @@ describe('billing in GraphQL', () => {
     const changed = await account.owner.gql('mutation { startCheckout(input: { planId: standard }) { action plan status } }');
     expect(changed.data.startCheckout).toEqual({ action: 'subscription_updated', plan: 'standard', status: 'active' });
   });
+});
+
+it('ends a subscription that was bought of a process whose clock is ahead', async () => {
+  api.clock.advance(5 * minute);
+  const account = await subscribed();
+  api.clock.reset();
+  expect((await open('POST', dataOf(await account.owner.post('/billing/portal')).url)).status).toBe(200);
+  expect(await status(account.owner)).toMatchObject({ billingStatus: 'cancelled', hasSubscription: false });
 });
 
 it('has no Stripe endpoint where payments are simulated', async () => {

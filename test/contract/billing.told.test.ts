@@ -11,6 +11,7 @@ import {
   type TestServer,
   toldIn,
 } from '../support/index.js';
+import { toldByStripe } from '../support/stripe.js';
 
 const secrets = { secretKey: 'sk_test_of_what_is_told', webhookSecret: 'whsec_of_what_is_told' };
 const stripe = new StripeSimulator({ clock: systemClock, publicUrl: 'http://127.0.0.1:9', ...secrets });
@@ -28,11 +29,7 @@ afterAll(async () => {
   stripe.close();
 });
 
-async function deliver(type: string, object: object): Promise<void> {
-  const { payload, signature } = stripe.message(type, object);
-  const headers = { 'stripe-signature': signature, 'content-type': 'application/json; charset=utf-8' };
-  expect((await api.anybody().raw({ method: 'POST', path: '/webhooks/stripe', headers, payload })).status).toBe(200);
-}
+const { tell: deliver } = toldByStripe(() => api, stripe);
 
 /** What is told as Stripe says how the subscription stands. */
 const toldAs = (status: string) =>

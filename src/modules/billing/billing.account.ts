@@ -1,6 +1,6 @@
 import { dayMs } from '../../kernel/base/durations.js';
 import type { Context } from '../../kernel/context/context.js';
-import { instant, json, nullable, type RowOf, text, uuid, word } from '../../kernel/database/kinds.js';
+import { flag, instant, json, nullable, type RowOf, text, uuid, word } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { Sweep } from '../../kernel/database/sweep.js';
@@ -26,6 +26,7 @@ const billing = {
   trialEndsAt: nullable(instant),
   customerId: nullable(text),
   subscriptionId: nullable(text),
+  askedAt: nullable(instant),
   email: text,
 };
 export type BillingAccount = RowOf<typeof billing>;
@@ -37,12 +38,20 @@ const own = statement({
   text: ({ account, user }) => sql`
     select a.id, a.name, a.plan, a.billing_status as "billingStatus", a.billing_interval as interval,
       a.current_period_end as "currentPeriodEnd", a.trial_ends_at as "trialEndsAt", a.stripe_customer_id as "customerId",
-      a.stripe_subscription_id as "subscriptionId", (select u.email from users u where u.id = ${user}) as email
+      a.stripe_subscription_id as "subscriptionId", a.billing_asked_at as "askedAt",
+      (select u.email from users u where u.id = ${user}) as email
     from accounts a where a.id = ${account}`,
 });
 
 /** The caller's account as billing sees it, with the caller's address. */
 export const billingAccount = async (ctx: Context): Promise<BillingAccount> => (await ctx.rows(own, { user: ctx.caller.userId }))[0]!;
+
+/**
+ * When the vendor is asked by who has read the account, as it is kept: after whatever was asked for what was read, also where that was
+ * by a process whose clock is ahead.
+ */
+export const askedSince = (ctx: Context, { askedAt }: BillingAccount): Date =>
+  new Date(Math.max(ctx.now().getTime(), (askedAt?.getTime() ?? 0) + 1));
 
 /** A state in the words of the product, which has one for all that is owed. */
 export const shownState = <State extends KeptState>(state: State) => (state === 'unpaid' ? 'past_due' : state) as Exclude<State, 'unpaid'>;
@@ -77,12 +86,13 @@ export const keptState = ({ plan, billingStatus }: Pick<Stand, 'plan' | 'billing
   plan !== 'trial' && billingStatus === 'trialing' ? 'active' : billingStatus;
 
 // One statement, so that a message counts whole or not at all. What was asked of the vendor earlier never replaces what was
-// asked later. What is told of a subscription that is not kept counts only where it is paid, or was and is the only one: one whose
-// first payment never came belongs to no account yet. Of two that are paid the newer one is kept.
+// asked later: `isEarlier` says that it was set aside for that. What is told of a subscription that is not kept counts only where it
+// is paid, or was and is the only one: one whose first payment never came belongs to no account yet. Of two that are paid the newer
+// one is kept.
 const apply = statement({
   name: 'keepSubscription',
   takes: {
-    notice: text,
+    notice: nullable(text),
     asked: instant,
     now: instant,
     id: text,
@@ -93,41 +103,61 @@ const apply = statement({
     interval: nullable(text),
     periodEnd: nullable(instant),
   },
-  row: { ...stand, before: json<Stand>() },
+  row: { before: json<Stand>(), after: nullable(json<Stand>()), isEarlier: flag },
   changes: true,
-  text: ({ account, notice, asked, now, id, status, keptId, started, plan, interval, periodEnd }) => sql`
+  first: ({ account, notice, asked, now, id, status, keptId, started, plan, interval, periodEnd }) => sql`
     with first as (
-      insert into billing_events (account_id, id, created_at) values (${account}, ${notice}, ${now}) on conflict do nothing returning id
+      insert into billing_events (account_id, id, created_at) select ${account}, ${notice}, ${now} where ${notice} is not null
+      on conflict do nothing returning id
     ), old as (
-      select id, json_build_object('plan', plan, 'billingStatus', billing_status, 'interval', billing_interval,
-        'currentPeriodEnd', current_period_end) as stand from accounts where id = ${account} for no key update)
-    update accounts a set billing_status = ${status}, plan = coalesce(${plan}, a.plan),
-      billing_interval = coalesce(${interval}, a.billing_interval), current_period_end = ${periodEnd}, billing_asked_at = ${asked},
-      updated_at = ${now}, stripe_subscription_id = ${keptId}, subscription_started_at = ${started}
-    from old where a.id = old.id and exists (select 1 from first) and coalesce(a.billing_asked_at <= ${asked}, true)
-      and (a.stripe_subscription_id = ${id} or ${status} = 'past_due' and a.stripe_subscription_id is null
-        or ${status} = 'active' and (a.stripe_subscription_id is null or a.billing_status <> 'active'
-          or coalesce(a.subscription_started_at < ${started}, true)))
-    returning a.plan, a.billing_status as "billingStatus", a.billing_interval as interval, a.current_period_end as "currentPeriodEnd",
-      old.stand as before`,
+      select id, billing_asked_at as asked_at, ${notice} is null or exists (select 1 from first) as is_new,
+        json_build_object('plan', plan, 'billingStatus', billing_status, 'interval', billing_interval,
+          'currentPeriodEnd', current_period_end) as stand from accounts where id = ${account} for no key update
+    ), kept as (
+      update accounts a set billing_status = ${status}, plan = coalesce(${plan}, a.plan),
+        billing_interval = coalesce(${interval}, a.billing_interval), current_period_end = ${periodEnd}, billing_asked_at = ${asked},
+        updated_at = ${now}, stripe_subscription_id = ${keptId}, subscription_started_at = ${started}
+      from old where a.id = old.id and old.is_new and coalesce(a.billing_asked_at <= ${asked}, true)
+        and (a.stripe_subscription_id = ${id} or ${status} = 'past_due' and a.stripe_subscription_id is null
+          or ${status} = 'active' and (a.stripe_subscription_id is null or a.billing_status <> 'active'
+            or coalesce(a.subscription_started_at < ${started}, true)))
+      returning a.plan, a.billing_status as "billingStatus", a.billing_interval as interval, a.current_period_end as "currentPeriodEnd")`,
+  text: ({ asked }) => sql`
+    select old.stand as before, (select row_to_json(kept) from kept) as after,
+      old.is_new and coalesce(old.asked_at > ${asked}, false) as "isEarlier" from old`,
 });
 
+/** A subscription that is to be looked at again. */
+export interface Look {
+  subscriptionId: string;
+}
+
+/** Whoever asked later may have told by then; while the vendor fails, it is asked for some hours. */
+const lookJob = { startAfter: 30, retryLimit: 8, retryDelay: 30, expireInSeconds: 120 };
+
 /**
- * Keeps how a subscription stands, in a unit of work, once for each of the vendor's messages; `asked` is when the vendor was asked. Tells
- * what of it is another as it is shown.
+ * Keeps how a subscription stands, in a unit of work, once for each of the vendor's messages (`notice`, where one told it); `asked` is
+ * when the vendor was asked. Tells what of it is another as it is shown. What was asked earlier than what is kept, by the clocks, which
+ * may be apart, is looked at again: no other message may come.
  */
-export async function keepSubscription(inside: Context, notice: string, asked: Date, subscription: Subscription): Promise<void> {
+export async function keepSubscription(
+  inside: Context,
+  { notice = null, asked }: { notice?: string | null; asked: Date },
+  subscription: Subscription,
+): Promise<void> {
   const { id, status, startedAt: started, plan = null, interval = null, currentPeriodEnd: periodEnd } = subscription;
   const keptId = status === 'cancelled' ? null : id;
-  const [kept] = await inside.rows(apply, { notice, asked, now: inside.now(), id, status, keptId, started, plan, interval, periodEnd });
-  if (!kept) return;
+  const given = { notice, asked, now: inside.now(), id, status, keptId, started, plan, interval, periodEnd };
+  const { before, after, isEarlier } = (await inside.rows(apply, given))[0]!;
+  if (isEarlier) await inside.enqueue('lookAtSubscription', { subscriptionId: id } satisfies Look, lookJob);
+  if (!after) return;
   const asShown = ({ plan, billingStatus, interval, currentPeriodEnd }: Stand) => ({
     plan,
     billingStatus: shownState(keptState({ plan, billingStatus })),
     interval,
     currentPeriodEnd: currentPeriodEnd && new Date(currentPeriodEnd),
   });
-  const changes = changesBetween(asShown(kept.before), asShown(kept), Object.keys(stand));
+  const changes = changesBetween(asShown(before), asShown(after), Object.keys(stand));
   if (Object.keys(changes).length > 0) await tellWorkspace(inside, changes);
 }
 

@@ -4,11 +4,13 @@ import { act, read } from '../../kernel/module/routes.js';
 import { oldNotices } from './billing.account.js';
 import { confirmPage, showPage, showReturn, takeStripeNotice } from './billing.pages.js';
 import { BillingResolver } from './billing.resolver.js';
+import { lookAtSubscription } from './billing.service.js';
 
 export default defineModule({
   name: 'billing',
   about: 'The plan of the workspace, its limits and its payment',
   sweeps: { oldNotices },
+  jobs: { lookAtSubscription },
   resolvers: [BillingResolver],
   routes: [
     read('GET /billing/status', 'billingStatus'),

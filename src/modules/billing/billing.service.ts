@@ -1,6 +1,6 @@
 import { dayMs } from '../../kernel/base/durations.js';
 import { AppError, check, conflict } from '../../kernel/base/errors.js';
-import { type Context, inLog } from '../../kernel/context/context.js';
+import { type Context, inLog, type JobHandler } from '../../kernel/context/context.js';
 import { inFinalTransaction } from '../../kernel/operations/detached.js';
 import { effectKeysOf } from '../../kernel/operations/idempotency.js';
 import { inOwnTransaction } from '../../kernel/operations/ownTransaction.js';
@@ -9,11 +9,13 @@ import { customerContext } from '../auth/auth.customer.js';
 import { callersChanged } from '../auth/auth.identify.js';
 import { limitsOf, plans, usageOf } from '../plans/plan.limits.js';
 import {
+  askedSince,
   type BillingAccount,
   billingAccount,
   keepCustomer,
   keepSubscription,
   keptState,
+  type Look,
   shownState,
   subscriptionOf,
 } from './billing.account.js';
@@ -72,10 +74,10 @@ export async function startCheckout(ctx: Context, input: CheckoutInput): Promise
   const [key] = effectKeysOf(ctx, 'checkout', input);
   const account = await billingAccount(ctx);
   if (account.subscriptionId) {
-    const asked = ctx.now();
+    const asked = askedSince(ctx, account);
     const subscription = await payments.change(account.subscriptionId, { plan, interval, key });
     const kept = await inFinalTransaction(ctx, async (inside): Promise<CheckoutResult> => {
-      await keepSubscription(inside, `own_${ctx.app.clock.id()}`, asked, subscription);
+      await keepSubscription(inside, { asked }, subscription);
       const { id: subscriptionId, status, plan: bought = plan } = subscription;
       return { url: null, action: 'subscription_updated', subscriptionId, plan: bought, status: shownState(status) };
     });
@@ -108,6 +110,16 @@ export async function takeNotice(ctx: Context, body: Buffer, signature: string):
   const customer = await customerContext(ctx, notice.customerId);
   if (!customer)
     return void ctx.app.log.warn({ customer: notice.customerId, notice: notice.id }, 'a payment notice for an unknown customer');
-  await inOwnTransaction(customer, (inside) => keepSubscription(inside, notice.id, asked, notice.subscription));
+  const at = notice.isNews ? askedSince(customer, await billingAccount(customer)) : asked;
+  await inOwnTransaction(customer, (inside) => keepSubscription(inside, { notice: notice.id, asked: at }, notice.subscription));
   callersChanged(customer);
 }
+
+/** The job behind a message that was set aside, as something was asked later by the clocks: asks how the subscription stands now. */
+export const lookAtSubscription: JobHandler<Look> = async (ctx, { subscriptionId }) => {
+  const asked = askedSince(ctx, await billingAccount(ctx));
+  const subscription = await ctx.app.vendors.payments.subscription(subscriptionId);
+  if (!subscription) return;
+  await inOwnTransaction(ctx, (inside) => keepSubscription(inside, { asked }, subscription));
+  callersChanged(ctx);
+};

@@ -25,6 +25,8 @@ export interface Notice {
   id: string;
   customerId: string;
   subscription: Subscription;
+  /** Whether nobody had to be asked how it stands: it is as it stood when the message came. */
+  isNews?: boolean;
 }
 
 /** A bill for the product itself. */
@@ -59,6 +61,8 @@ export interface PaymentsVendor {
   checkout(order: Order): Promise<string>;
   /** Moves a subscription to another plan or interval at once; what is left of the paid time is set off. */
   change(subscriptionId: string, bought: Bought): Promise<Subscription>;
+  /** How a subscription stands now; null where the vendor knows none but by its messages. */
+  subscription(subscriptionId: string): Promise<Subscription | null>;
   /** The address of a hosted page where a customer manages cards and the subscription. */
   portal(customer: { customerId: string; subscriptionId: string | null; returnUrl: string }): Promise<string>;
   /** The latest bills, newest first. */

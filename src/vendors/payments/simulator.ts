@@ -51,6 +51,8 @@ export class SimulatedPayments implements PaymentsVendor {
 
   change = async (id: string, { plan, interval }: Bought) => this.#active(id, plan, interval);
 
+  subscription = async () => null;
+
   async bills(_customerId: string, subscription: Paid | null): Promise<Bill[]> {
     const { id, plan, interval, currentPeriodEnd } = subscription ?? {};
     if (!id || !plan || !interval || !currentPeriodEnd) return [];
@@ -69,7 +71,7 @@ export class SimulatedPayments implements PaymentsVendor {
       kind === 'checkout'
         ? this.#active(`sim_sub_${id}`, plan!, interval!)
         : { id: subscriptionId!, status: 'cancelled', startedAt: this.clock.now(), currentPeriodEnd: this.clock.now() };
-    return { id: `sim_evt_${id}`, customerId, subscription };
+    return { id: `sim_evt_${id}`, customerId, subscription, isNews: true };
   }
 
   /** What a page is about. Throws 400 for a token that is not ours or too old. */

@@ -68,6 +68,10 @@ export class StripePayments implements PaymentsVendor {
     });
   }
 
+  subscription(subscriptionId: string): Promise<Subscription> {
+    return this.#ask(async (stripe) => this.#subscription(await stripe.subscriptions.retrieve(subscriptionId)));
+  }
+
   portal({ customerId: customer, returnUrl }: { customerId: string; returnUrl: string }): Promise<string> {
     return this.#ask(async (stripe) => (await stripe.billingPortal.sessions.create({ customer, return_url: returnUrl })).url);
   }
