@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { systemClock } from '../../src/kernel/base/clock.js';
 import { StripeSimulator, type StripeSubscription } from '../../src/vendors/payments/stripeSimulator.js';
-import { type Account, dataOf, minute, server, type TestServer } from '../support/index.js';
+import { type Account, dataOf, expectRefusal, minute, server, type TestServer } from '../support/index.js';
 import { eventually } from '../support/live.js';
 import { toldByStripe } from '../support/stripe.js';
 
@@ -65,5 +65,35 @@ describe('what is asked by a process whose clock is behind that of the one befor
     api.clock.reset();
     expect(dataOf(await checkout(account, 'premium'))).toMatchObject({ action: 'subscription_updated', plan: 'premium' });
     expect(await status(account)).toMatchObject({ plan: 'premium', billingStatus: 'active' });
+  });
+});
+
+describe('a customer whom Stripe has not got any more', () => {
+  it('has another one in its place, who is told of from then on', async () => {
+    const account = await api.seed.account({ plan: 'trial' });
+    const key = { 'idempotency-key': 'one order' };
+    dataOf(await checkout(account, 'standard'));
+    stripe.deleteCustomer(`cus_${account.id}`);
+    expectRefusal(await account.owner.post('/billing/portal'), 409);
+    const order = () => account.owner.post('/billing/checkout', { planId: 'standard' }, key);
+    const { url } = dataOf(await order());
+    expect(url).toMatch(/\/pay\/cs_\d+$/);
+    expect(dataOf(await order()).url).toBe(url);
+    expect(stripe.asked.filter(({ path }) => path === '/v1/customers').at(-1)!.headers['idempotency-key']).toBe(
+      `crm-workspace-${account.id}-after-cus_${account.id}`,
+    );
+    expect((await account.owner.post('/billing/portal')).status).toBe(200);
+    await updated(stripe.subscribe(`cus_${account.id}_2`, 'standard_monthly'));
+    expect(await status(account)).toMatchObject({ plan: 'standard', billingStatus: 'active', hasSubscription: true });
+  });
+
+  it('and whose subscription it never had, was one of simulated payments: a plan is sold', async () => {
+    const account = await api.seed.account({ plan: 'standard' });
+    const simulated = { stripeCustomerId: `sim_cus_${account.id}`, stripeSubscriptionId: `sim_sub_${account.id}`, billingStatus: 'active' };
+    await api.app.database.prisma.account.update({ where: { id: account.id }, data: simulated });
+    expect(dataOf(await checkout(account, 'premium'))).toMatchObject({ url: expect.stringMatching(/\/pay\/cs_\d+$/), action: null });
+    expect(await status(account)).toMatchObject({ billingStatus: 'cancelled', hasSubscription: false });
+    await updated(stripe.subscribe(`cus_${account.id}`, 'premium_monthly'));
+    expect(await status(account)).toMatchObject({ plan: 'premium', billingStatus: 'active', hasSubscription: true });
   });
 });

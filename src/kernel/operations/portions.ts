@@ -3,7 +3,7 @@ import type { Context } from '../context/context.js';
 import { inOwnTransaction } from './ownTransaction.js';
 
 /** Something that is all or nothing: in the unit of work of its operation, where there is one, else in one of its own. */
-const allOrNothing = <T>(ctx: Context, work: (inside: Context) => Promise<T>): Promise<T> =>
+export const allOrNothing = <T>(ctx: Context, work: (inside: Context) => Promise<T>): Promise<T> =>
   ctx.unit ? work(ctx) : inOwnTransaction(ctx, work);
 
 /**

@@ -62,14 +62,15 @@ export const subscriptionOf = ({ subscriptionId, plan, interval, currentPeriodEn
 
 const setCustomer = statement({
   name: 'setCustomer',
-  takes: { customer: text },
+  takes: { customer: text, lost: nullable(text) },
   changes: true,
-  text: ({ account, customer }) =>
-    sql`update accounts set stripe_customer_id = ${customer} where id = ${account} and stripe_customer_id is null`,
+  text: ({ account, customer, lost }) =>
+    sql`update accounts set stripe_customer_id = ${customer} where id = ${account} and stripe_customer_id is not distinct from ${lost}`,
 });
 
-export async function keepCustomer(ctx: Context, customerId: string): Promise<void> {
-  await ctx.rows(setCustomer, { customer: customerId });
+/** Keeps the customer of an account that had none, or one that the vendor has lost. */
+export async function keepCustomer(ctx: Context, customer: string, lost: string | null = null): Promise<void> {
+  await ctx.rows(setCustomer, { customer, lost });
 }
 
 /** How an account stands as billing shows it. */

@@ -4,7 +4,8 @@ import { type Context, inLog, type JobHandler } from '../../kernel/context/conte
 import { inFinalTransaction } from '../../kernel/operations/detached.js';
 import { effectKeysOf } from '../../kernel/operations/idempotency.js';
 import { inOwnTransaction } from '../../kernel/operations/ownTransaction.js';
-import type { Bill } from '../../vendors/payments/payments.js';
+import { allOrNothing } from '../../kernel/operations/portions.js';
+import type { Bill, Bought } from '../../vendors/payments/payments.js';
 import { customerContext } from '../auth/auth.customer.js';
 import { callersChanged } from '../auth/auth.identify.js';
 import { limitsOf, plans, usageOf } from '../plans/plan.limits.js';
@@ -73,33 +74,48 @@ export async function startCheckout(ctx: Context, input: CheckoutInput): Promise
   const { payments } = ctx.app.vendors;
   const [key] = effectKeysOf(ctx, 'checkout', input);
   const account = await billingAccount(ctx);
-  if (account.subscriptionId) {
-    const asked = askedSince(ctx, account);
-    const subscription = await payments.change(account.subscriptionId, { plan, interval, key });
-    const kept = await inFinalTransaction(ctx, async (inside): Promise<CheckoutResult> => {
-      await keepSubscription(inside, { asked }, subscription);
-      const { id: subscriptionId, status, plan: bought = plan } = subscription;
-      return { url: null, action: 'subscription_updated', subscriptionId, plan: bought, status: shownState(status) };
-    });
-    callersChanged(ctx);
-    return kept;
-  }
+  const changed = await changePlan(ctx, account, { plan, interval, key });
+  if (changed) return changed;
+  const pageFor = (customerId: string) => payments.checkout({ customerId, plan, interval, returnUrl: returnUrl(ctx), key });
   const customerId = account.customerId ?? (await newCustomer(ctx, account));
-  const url = await payments.checkout({ customerId, plan, interval, returnUrl: returnUrl(ctx), key });
+  const url = (await pageFor(customerId)) ?? (await pageFor(await newCustomer(ctx, account, customerId)));
+  check(url !== null, () => new AppError('vendor_unavailable', 'The payment service has lost a customer that it has just made'));
   return { url, action: null, subscriptionId: null, plan: null, status: null };
 }
 
-async function newCustomer(ctx: Context, account: BillingAccount): Promise<string> {
-  const customerId = await ctx.app.vendors.payments.customer(account);
-  await keepCustomer(ctx, customerId);
+/** Moves the subscription of an account to another plan; null where there is none, or none any more. */
+async function changePlan(ctx: Context, account: BillingAccount, bought: Bought): Promise<CheckoutResult | null> {
+  if (!account.subscriptionId) return null;
+  const asked = askedSince(ctx, account);
+  const subscription = await ctx.app.vendors.payments.change(account.subscriptionId, bought);
+  const keep = (inside: Context) => keepSubscription(inside, { asked }, subscription);
+  const { id: subscriptionId, status, plan = bought.plan } = subscription;
+  if (status === 'cancelled') {
+    await allOrNothing(ctx, keep);
+    callersChanged(ctx);
+    return null;
+  }
+  const changed = await inFinalTransaction(ctx, async (inside): Promise<CheckoutResult> => {
+    await keep(inside);
+    return { url: null, action: 'subscription_updated', subscriptionId, plan, status: shownState(status) };
+  });
+  callersChanged(ctx);
+  return changed;
+}
+
+/** A customer for an account that has none, or has one that the payment service has lost. */
+async function newCustomer(ctx: Context, account: BillingAccount, lost?: string): Promise<string> {
+  const customerId = await ctx.app.vendors.payments.customer(account, lost);
+  await keepCustomer(ctx, customerId, lost);
   return customerId;
 }
 
-/** Contract POST /billing/portal: 409 until there is a customer. */
+/** Contract POST /billing/portal: 409 until there is a customer, and where the payment service has lost the one there was. */
 export async function openPortal(ctx: Context): Promise<{ url: string }> {
   const { customerId, subscriptionId } = await billingAccount(ctx);
-  check(customerId, () => conflict('customer', 'is not known to the payment service yet: start with a checkout'));
-  return { url: await ctx.app.vendors.payments.portal({ customerId, subscriptionId, returnUrl: returnUrl(ctx) }) };
+  const url = customerId && (await ctx.app.vendors.payments.portal({ customerId, subscriptionId, returnUrl: returnUrl(ctx) }));
+  check(url, () => conflict('customer', 'is not known to the payment service yet: start with a checkout'));
+  return { url };
 }
 
 /** Takes what the payments vendor sent: believed by its signature, counted once. What is about nobody we know is let go. */

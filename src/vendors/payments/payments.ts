@@ -55,16 +55,19 @@ export interface Order extends Bought {
 
 /** Every method throws vendor_unavailable (502) when the vendor does not answer as it should. */
 export interface PaymentsVendor {
-  /** The customer for an account, made once however often this is called, with the name and the address of the last time. */
-  customer(account: { id: string; name: string; email: string }): Promise<string>;
-  /** The address of a hosted page where an order is paid. */
-  checkout(order: Order): Promise<string>;
-  /** Moves a subscription to another plan or interval at once; what is left of the paid time is set off. */
+  /**
+   * The customer for an account, made once however often this is called, with the name and the address of the last time. `before` is one
+   * that the vendor has not got any more.
+   */
+  customer(account: { id: string; name: string; email: string }, before?: string): Promise<string>;
+  /** The address of a hosted page where an order is paid; null where the vendor has not got the customer (any more). */
+  checkout(order: Order): Promise<string | null>;
+  /** Moves a subscription to another plan or interval at once; what is left of the paid time is set off. One that has ended stays as it is. */
   change(subscriptionId: string, bought: Bought): Promise<Subscription>;
   /** How a subscription stands now; null where the vendor knows none but by its messages. */
   subscription(subscriptionId: string): Promise<Subscription | null>;
-  /** The address of a hosted page where a customer manages cards and the subscription. */
-  portal(customer: { customerId: string; subscriptionId: string | null; returnUrl: string }): Promise<string>;
+  /** The address of a hosted page where a customer manages cards and the subscription; null as of `checkout`. */
+  portal(customer: { customerId: string; subscriptionId: string | null; returnUrl: string }): Promise<string | null>;
   /** The latest bills, newest first. */
   bills(customerId: string, subscription: Paid | null): Promise<Bill[]>;
   /** Reads what the vendor sent to us, null where it is of no interest. Throws 400 unless the signature proves that the vendor wrote it. */

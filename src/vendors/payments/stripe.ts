@@ -21,6 +21,17 @@ const idOf = (value: string | { id: string } | null | undefined) => (typeof valu
 /** What is asked for under a key of ours is done once at Stripe. */
 const once = (what: string, key: string | undefined) => (key === undefined ? {} : { idempotencyKey: `crm-${what}-${key}` });
 
+/** Null where Stripe has not got what a request names, by this parameter where it names several things: it never had it, or it was deleted. */
+const unlessMissing = <T>(asked: Promise<T>, named?: string): Promise<T | null> =>
+  asked.catch((error: unknown) => {
+    const { code, param } = error as { code?: string; param?: string };
+    if (code !== 'resource_missing' || (named !== undefined && param !== named)) throw error;
+    return null;
+  });
+
+/** One that Stripe does not know: nobody pays for it. */
+const lost = (id: string): Subscription => ({ id, status: 'cancelled', startedAt: dateOf(0), currentPeriodEnd: null });
+
 /** Currencies whose amounts have no minor unit; Stripe tells all amounts in the smallest one. */
 const whole = new Set(['bif', 'clp', 'djf', 'gnf', 'jpy', 'kmf', 'krw', 'mga', 'pyg', 'rwf', 'ugx', 'vnd', 'vuv', 'xaf', 'xof', 'xpf']);
 
@@ -30,17 +41,19 @@ export class StripePayments implements PaymentsVendor {
 
   constructor(private readonly config: StripeConfig) {}
 
-  customer({ id, name, email }: { id: string; name: string; email: string }): Promise<string> {
+  customer({ id, name, email }: { id: string; name: string; email: string }, before?: string): Promise<string> {
     return this.#ask(async (stripe) => {
       // Under a key Stripe takes the same words alone: a name and an address may be others by the next try, or somebody else's.
       // Not `customer`: earlier releases sent name and address under that key, and for a day Stripe refuses it with other parameters.
-      const customer = await stripe.customers.create({ metadata: { workspace: id } }, once('workspace', id));
+      // For a day Stripe answers a key with the customer that was lost.
+      const key = before === undefined ? id : `${id}-after-${before}`;
+      const customer = await stripe.customers.create({ metadata: { workspace: id } }, once('workspace', key));
       await stripe.customers.update(customer.id, { name, email });
       return customer.id;
     });
   }
 
-  checkout({ customerId, plan, interval, returnUrl, key }: Order): Promise<string> {
+  checkout({ customerId, plan, interval, returnUrl, key }: Order): Promise<string | null> {
     return this.#ask(async (stripe) => {
       const order: Stripe.Checkout.SessionCreateParams = {
         mode: 'subscription',
@@ -49,7 +62,12 @@ export class StripePayments implements PaymentsVendor {
         success_url: `${returnUrl}?checkout=success`,
         cancel_url: `${returnUrl}?checkout=cancelled`,
       };
-      const session = await stripe.checkout.sessions.create(order, once('checkout', key));
+      // One order for each customer: what was refused for one that was lost is refused under its key for a day.
+      const session = await unlessMissing(
+        stripe.checkout.sessions.create(order, once('checkout', key && `${customerId}-${key}`)),
+        'customer',
+      );
+      if (!session) return null;
       if (!session.url) throw new Error('Stripe answered a checkout session without an address');
       return session.url;
     });
@@ -57,7 +75,8 @@ export class StripePayments implements PaymentsVendor {
 
   change(subscriptionId: string, { plan, interval, key }: Bought): Promise<Subscription> {
     return this.#ask(async (stripe) => {
-      const before = await stripe.subscriptions.retrieve(subscriptionId);
+      const before = await unlessMissing(stripe.subscriptions.retrieve(subscriptionId));
+      if (!before) return lost(subscriptionId);
       const price = this.config.prices[`${plan}_${interval}`];
       const items = [{ id: before.items.data[0]?.id, price }];
       const changed = { items, proration_behavior: 'always_invoice' } as const;
@@ -69,11 +88,15 @@ export class StripePayments implements PaymentsVendor {
   }
 
   subscription(subscriptionId: string): Promise<Subscription> {
-    return this.#ask(async (stripe) => this.#subscription(await stripe.subscriptions.retrieve(subscriptionId)));
+    return this.#ask(async (stripe) => {
+      const found = await unlessMissing(stripe.subscriptions.retrieve(subscriptionId));
+      return found ? this.#subscription(found) : lost(subscriptionId);
+    });
   }
 
-  portal({ customerId: customer, returnUrl }: { customerId: string; returnUrl: string }): Promise<string> {
-    return this.#ask(async (stripe) => (await stripe.billingPortal.sessions.create({ customer, return_url: returnUrl })).url);
+  portal({ customerId: customer, returnUrl }: { customerId: string; returnUrl: string }): Promise<string | null> {
+    const asked = { customer, return_url: returnUrl };
+    return this.#ask(async (stripe) => (await unlessMissing(stripe.billingPortal.sessions.create(asked), 'customer'))?.url ?? null);
   }
 
   bills(customerId: string): Promise<Bill[]> {

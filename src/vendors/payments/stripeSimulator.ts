@@ -56,17 +56,40 @@ interface Instruction {
   status?: string | number;
 }
 
+/** What it answers to a request. */
+interface Outcome {
+  status: number;
+  body: object;
+}
+
 /** What was asked under a key, and answered. */
 interface Kept {
   asked: string;
+  status: number;
   answer: string;
 }
+
+/** What Stripe refuses, as it says it. */
+class Refusal extends Error {
+  constructor(
+    readonly status: number,
+    readonly fault: { code?: string; param?: string; message: string },
+  ) {
+    super(fault.message);
+  }
+}
+
+/** Of what the address of a request names Stripe says 404 with the parameter `id`, of what its form names 400. */
+const missing = (kind: string, id: string | null, param = 'id') =>
+  new Refusal(param === 'id' ? 404 : 400, { code: 'resource_missing', param, message: `No such ${kind}: '${id}'` });
 
 const otherUse = { type: 'idempotency_error', message: 'A key can only be used with the parameters that it was first used with' };
 
 /** Answers what comes under a known key: the same request alone is taken. */
 const replay = (kept: Kept, asked: string, reply: JsonReply): void =>
-  kept.asked === asked ? reply(200, JSON.parse(kept.answer) as object, { 'idempotent-replayed': 'true' }) : reply(400, { error: otherUse });
+  kept.asked === asked
+    ? reply(kept.status, JSON.parse(kept.answer) as object, { 'idempotent-replayed': 'true' })
+    : reply(400, { error: otherUse });
 
 const secondsOf = (date: Date) => Math.floor(date.getTime() / 1000);
 
@@ -84,6 +107,8 @@ export class StripeSimulator {
   /** Answers this status to everything while it is set. */
   failing = 0;
   readonly #sessions = new Map<string, Session>();
+  /** Whether each is still there, or was deleted. */
+  readonly #customers = new Map<string, boolean>();
   /** By their keys. */
   readonly #kept = new Map<string, Kept>();
   #made = 0;
@@ -113,7 +138,14 @@ export class StripeSimulator {
     const items = { object: 'list' as const, data: [item] };
     const subscription: StripeSubscription = { id, object: 'subscription', customer, status, created: secondsOf(now), items };
     this.subscriptions.set(id, subscription);
+    this.#customers.set(customer, true);
     return subscription;
+  }
+
+  /** Deletes a customer, as the dashboard does: its subscriptions end, and nothing more can be done for it. */
+  deleteCustomer(customer: string): void {
+    this.#customers.set(customer, false);
+    for (const one of this.subscriptions.values()) if (one.customer === customer) one.status = 'canceled';
   }
 
   /** A message as Stripe sends it: its bytes and its signature. */
@@ -149,10 +181,24 @@ export class StripeSimulator {
     const kept = isKnown && !this.failing && typeof key === 'string' ? this.#kept.get(key) : undefined;
     const asked = `${request.method} ${path} ${form}`;
     if (kept) return replay(kept, asked, reply);
-    const found = isKnown && !this.failing ? this.#reply(`${request.method} ${path}`, form) : undefined;
-    if (found && typeof key === 'string') this.#kept.set(key, { asked, answer: JSON.stringify(found) });
-    const message = isKnown ? 'No such thing' : 'Invalid API key';
-    reply(this.failing || (found ? 200 : isKnown ? 404 : 401), found ?? { error: { type: 'invalid_request_error', message } });
+    if (!isKnown || this.failing) {
+      const message = isKnown ? 'It is down' : 'Invalid API key';
+      return reply(this.failing || 401, { error: { type: 'invalid_request_error', message } });
+    }
+    const { status, body: answer } = this.#outcome(`${request.method} ${path}`, form);
+    if (typeof key === 'string') this.#kept.set(key, { asked, status, answer: JSON.stringify(answer) });
+    reply(status, answer);
+  }
+
+  #outcome(address: string, form: URLSearchParams): Outcome {
+    try {
+      const found = this.#reply(address, form);
+      if (!found) throw new Refusal(404, { message: `Unrecognized request URL (${address})` });
+      return { status: 200, body: found };
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      return { status: error.status, body: { error: { type: 'invalid_request_error', ...error.fault } } };
+    }
   }
 
   /** Does what it is told; the status that the server answered, where it told it of something. */
@@ -179,17 +225,15 @@ export class StripeSimulator {
   }
 
   #reply(address: string, form: URLSearchParams): object | undefined {
-    const subscription = this.subscriptions.get(/\/v1\/subscriptions\/(\w+)$/.exec(address)?.[1] ?? '');
-    if (subscription && address.startsWith('POST')) subscription.items.data[0]!.price.id = form.get('items[0][price]')!;
-    if (subscription) return subscription;
-    const customer = /^POST \/v1\/customers\/([\w-]+)$/.exec(address)?.[1];
-    if (customer) return { id: customer, object: 'customer' };
+    const [, kind, id] = /\/v1\/(subscriptions|customers)\/([\w-]+)$/.exec(address) ?? [];
+    if (id) return kind === 'customers' ? this.#customer(id) : this.#subscription(address, id, form);
     switch (address) {
       case 'POST /v1/customers':
-        return { id: `cus_${form.get('metadata[workspace]')}`, object: 'customer' };
+        return this.#newCustomer(`cus_${form.get('metadata[workspace]')}`);
       case 'POST /v1/checkout/sessions':
         return this.#session(form);
       case 'POST /v1/billing_portal/sessions':
+        this.#customer(form.get('customer'), 'customer');
         return { id: this.#id('bps'), object: 'billing_portal.session', url: form.get('return_url') };
       case 'GET /v1/invoices':
         return { object: 'list', has_more: false, data: this.#bills(form.get('customer')) };
@@ -198,10 +242,31 @@ export class StripeSimulator {
     }
   }
 
+  #subscription(address: string, id: string, form: URLSearchParams): StripeSubscription {
+    const subscription = this.subscriptions.get(id);
+    if (!subscription) throw missing('subscription', id);
+    if (address.startsWith('POST')) subscription.items.data[0]!.price.id = form.get('items[0][price]')!;
+    return subscription;
+  }
+
+  /** Each has an id of its own, also where another of the workspace was deleted. */
+  #newCustomer(first: string): object {
+    let id = first;
+    for (let nth = 2; this.#customers.has(id); nth++) id = `${first}_${nth}`;
+    this.#customers.set(id, true);
+    return { id, object: 'customer' };
+  }
+
+  #customer(id: string | null, param?: string): object {
+    if (!id || !this.#customers.get(id)) throw missing('customer', id, param);
+    return { id, object: 'customer' };
+  }
+
   /** An order, unless nobody sells what is ordered. */
-  #session(form: URLSearchParams): object | undefined {
+  #session(form: URLSearchParams): object {
     const [customer, price] = [form.get('customer'), form.get('line_items[0][price]')];
-    if (!customer || !Object.values(priceIds).some((known) => known === price)) return undefined;
+    this.#customer(customer, 'customer');
+    if (!customer || !Object.values(priceIds).some((known) => known === price)) throw missing('price', price, 'line_items[0][price]');
     const id = this.#id('cs');
     this.#sessions.set(id, { customer, price: price!, successUrl: form.get('success_url')! });
     return { id, object: 'checkout.session', url: `${this.#base}/pay/${id}` };
@@ -209,6 +274,7 @@ export class StripeSimulator {
 
   /** A bill for each subscription of a customer, the newest first. */
   #bills(customer: string | null): object[] {
+    if (!this.#customers.has(customer ?? '')) throw missing('customer', customer, 'customer');
     const own = [...this.subscriptions.values()].filter((one) => one.customer === customer).reverse();
     return own.map(({ id, created, items: { data } }) => {
       const [, plan, interval] = data[0]!.price.id.split('_') as [string, SoldPlan, Interval];
