@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { systemClock } from '../../src/kernel/base/clock.js';
 import { StripeSimulator, type StripeSubscription } from '../../src/vendors/payments/stripeSimulator.js';
-import { type Account, dataOf, expectRefusal, minute, server, type TestServer } from '../support/index.js';
+import { type Account, dataOf, expectRefusal, minute, server, type TestServer, toldIn } from '../support/index.js';
 import { eventually } from '../support/live.js';
 import { toldByStripe } from '../support/stripe.js';
 
@@ -95,5 +95,26 @@ describe('a customer whom Stripe has not got any more', () => {
     expect(await status(account)).toMatchObject({ billingStatus: 'cancelled', hasSubscription: false });
     await updated(stripe.subscribe(`cus_${account.id}`, 'premium_monthly'));
     expect(await status(account)).toMatchObject({ plan: 'premium', billingStatus: 'active', hasSubscription: true });
+  });
+});
+
+describe('of two subscriptions that are paid the older one', () => {
+  it.each([
+    ['canceled', 'customer.subscription.deleted', 'active'],
+    ['unpaid', 'customer.subscription.updated', 'active'],
+    ['canceled', 'customer.subscription.deleted', 'past_due'],
+  ])('counts as soon as the newer one is %s, by %s, and is told once: %s', async (now, message, state) => {
+    const [account, older] = await paying();
+    const newer = stripe.subscribe(`cus_${account.id}`, 'premium_yearly');
+    newer.created = older.created + 60;
+    await updated(newer);
+    expect(await status(account)).toMatchObject({ plan: 'premium', billingStatus: 'active' });
+    older.status = state;
+    newer.status = now;
+    const { rows } = await toldIn(account, () => tell(message, newer));
+    expect(rows.map(({ name }) => name)).toEqual(['workspace.updated']);
+    expect(rows[0]!.changes).toMatchObject({ plan: { from: 'premium', to: 'standard' }, interval: { from: 'yearly', to: 'monthly' } });
+    expect(await status(account)).toMatchObject({ plan: 'standard', billingStatus: state, hasSubscription: true });
+    expect((await create(account)).status).toBe(201);
   });
 });

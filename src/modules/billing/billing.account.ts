@@ -104,7 +104,7 @@ const apply = statement({
     interval: nullable(text),
     periodEnd: nullable(instant),
   },
-  row: { before: json<Stand>(), after: nullable(json<Stand>()), isEarlier: flag },
+  row: { before: json<Stand>(), after: nullable(json<Stand>()), isNew: flag, isEarlier: flag },
   changes: true,
   first: ({ account, notice, asked, now, id, status, keptId, started, plan, interval, periodEnd }) => sql`
     with first as (
@@ -124,9 +124,12 @@ const apply = statement({
             or coalesce(a.subscription_started_at < ${started}, true)))
       returning a.plan, a.billing_status as "billingStatus", a.billing_interval as interval, a.current_period_end as "currentPeriodEnd")`,
   text: ({ asked }) => sql`
-    select old.stand as before, (select row_to_json(kept) from kept) as after,
+    select old.stand as before, (select row_to_json(kept) from kept) as after, old.is_new as "isNew",
       old.is_new and coalesce(old.asked_at > ${asked}, false) as "isEarlier" from old`,
 });
+
+/** How a subscription stands, and where nobody pays for it any more, the one that is paid for instead, if any. */
+export type Standing = readonly [Subscription, Subscription?];
 
 /** A subscription that is to be looked at again. */
 export interface Look {
@@ -137,20 +140,30 @@ export interface Look {
 const lookJob = { startAfter: 30, retryLimit: 8, retryDelay: 30, expireInSeconds: 120 };
 
 /**
- * Keeps how a subscription stands, in a unit of work, once for each of the vendor's messages (`notice`, where one told it); `asked` is
- * when the vendor was asked. Tells what of it is another as it is shown. What was asked earlier than what is kept, by the clocks, which
- * may be apart, is looked at again: no other message may come.
+ * Keeps how one subscription stands. What was asked earlier than what is kept, by the clocks, which may be apart, is looked at again: no
+ * other message may come.
  */
-export async function keepSubscription(
-  inside: Context,
-  { notice = null, asked }: { notice?: string | null; asked: Date },
-  subscription: Subscription,
-): Promise<void> {
+async function keepOne(inside: Context, notice: string | null, asked: Date, subscription: Subscription) {
   const { id, status, startedAt: started, plan = null, interval = null, currentPeriodEnd: periodEnd } = subscription;
   const keptId = status === 'cancelled' ? null : id;
   const given = { notice, asked, now: inside.now(), id, status, keptId, started, plan, interval, periodEnd };
-  const { before, after, isEarlier } = (await inside.rows(apply, given))[0]!;
-  if (isEarlier) await inside.enqueue('lookAtSubscription', { subscriptionId: id } satisfies Look, lookJob);
+  const row = (await inside.rows(apply, given))[0]!;
+  if (row.isEarlier) await inside.enqueue('lookAtSubscription', { subscriptionId: id } satisfies Look, lookJob);
+  return row;
+}
+
+/**
+ * Keeps how a subscription stands, and after it the one that counts in its place, in a unit of work, once for each of the vendor's
+ * messages (`notice`, where one told it); `asked` is when the vendor was asked. Tells once what of it is another as it is shown.
+ */
+export async function keepSubscriptions(
+  inside: Context,
+  { notice = null, asked }: { notice?: string | null; asked: Date },
+  [subscription, other]: Standing,
+): Promise<void> {
+  const own = await keepOne(inside, notice, asked, subscription);
+  const instead = other && own.isNew && !own.isEarlier ? await keepOne(inside, null, asked, other) : undefined;
+  const after = instead?.after ?? own.after;
   if (!after) return;
   const asShown = ({ plan, billingStatus, interval, currentPeriodEnd }: Stand) => ({
     plan,
@@ -158,7 +171,7 @@ export async function keepSubscription(
     interval,
     currentPeriodEnd: currentPeriodEnd && new Date(currentPeriodEnd),
   });
-  const changes = changesBetween(asShown(before), asShown(after), Object.keys(stand));
+  const changes = changesBetween(asShown(own.before), asShown(after), Object.keys(stand));
   if (Object.keys(changes).length > 0) await tellWorkspace(inside, changes);
 }
 

@@ -5,7 +5,7 @@ import { inFinalTransaction } from '../../kernel/operations/detached.js';
 import { effectKeysOf } from '../../kernel/operations/idempotency.js';
 import { inOwnTransaction } from '../../kernel/operations/ownTransaction.js';
 import { allOrNothing } from '../../kernel/operations/portions.js';
-import type { Bill, Bought } from '../../vendors/payments/payments.js';
+import type { Bill, Bought, Subscription } from '../../vendors/payments/payments.js';
 import { customerContext } from '../auth/auth.customer.js';
 import { callersChanged } from '../auth/auth.identify.js';
 import { limitsOf, plans, usageOf } from '../plans/plan.limits.js';
@@ -14,9 +14,10 @@ import {
   type BillingAccount,
   billingAccount,
   keepCustomer,
-  keepSubscription,
+  keepSubscriptions,
   keptState,
   type Look,
+  type Standing,
   shownState,
   subscriptionOf,
 } from './billing.account.js';
@@ -83,20 +84,28 @@ export async function startCheckout(ctx: Context, input: CheckoutInput): Promise
   return { url, action: null, subscriptionId: null, plan: null, status: null };
 }
 
+/** The customer may pay for two: where one is not paid for any more, the other counts at once, as nothing may be told of it for long. */
+async function standingOf(ctx: Context, customerId: string | null, subscription: Subscription): Promise<Standing> {
+  const isPaid = subscription.status === 'active' || subscription.status === 'past_due';
+  const other = isPaid || customerId === null ? null : await ctx.app.vendors.payments.standing(customerId);
+  return other ? [subscription, other] : [subscription];
+}
+
 /** Moves the subscription of an account to another plan; null where there is none, or none any more. */
 async function changePlan(ctx: Context, account: BillingAccount, bought: Bought): Promise<CheckoutResult | null> {
   if (!account.subscriptionId) return null;
   const asked = askedSince(ctx, account);
   const subscription = await ctx.app.vendors.payments.change(account.subscriptionId, bought);
-  const keep = (inside: Context) => keepSubscription(inside, { asked }, subscription);
   const { id: subscriptionId, status, plan = bought.plan } = subscription;
   if (status === 'cancelled') {
-    await allOrNothing(ctx, keep);
+    const standing = await standingOf(ctx, account.customerId, subscription);
+    await allOrNothing(ctx, (inside) => keepSubscriptions(inside, { asked }, standing));
     callersChanged(ctx);
-    return null;
+    const since = await billingAccount(ctx);
+    return since.subscriptionId === subscriptionId ? null : changePlan(ctx, since, bought);
   }
   const changed = await inFinalTransaction(ctx, async (inside): Promise<CheckoutResult> => {
-    await keep(inside);
+    await keepSubscriptions(inside, { asked }, [subscription]);
     return { url: null, action: 'subscription_updated', subscriptionId, plan, status: shownState(status) };
   });
   callersChanged(ctx);
@@ -127,15 +136,18 @@ export async function takeNotice(ctx: Context, body: Buffer, signature: string):
   if (!customer)
     return void ctx.app.log.warn({ customer: notice.customerId, notice: notice.id }, 'a payment notice for an unknown customer');
   const at = notice.isNews ? askedSince(customer, await billingAccount(customer)) : asked;
-  await inOwnTransaction(customer, (inside) => keepSubscription(inside, { notice: notice.id, asked: at }, notice.subscription));
+  const standing = await standingOf(customer, notice.customerId, notice.subscription);
+  await inOwnTransaction(customer, (inside) => keepSubscriptions(inside, { notice: notice.id, asked: at }, standing));
   callersChanged(customer);
 }
 
 /** The job behind a message that was set aside, as something was asked later by the clocks: asks how the subscription stands now. */
 export const lookAtSubscription: JobHandler<Look> = async (ctx, { subscriptionId }) => {
-  const asked = askedSince(ctx, await billingAccount(ctx));
+  const account = await billingAccount(ctx);
+  const asked = askedSince(ctx, account);
   const subscription = await ctx.app.vendors.payments.subscription(subscriptionId);
   if (!subscription) return;
-  await inOwnTransaction(ctx, (inside) => keepSubscription(inside, { asked }, subscription));
+  const standing = await standingOf(ctx, account.customerId, subscription);
+  await inOwnTransaction(ctx, (inside) => keepSubscriptions(inside, { asked }, standing));
   callersChanged(ctx);
 };

@@ -64,6 +64,8 @@ export interface PaymentsVendor {
   checkout(order: Order): Promise<string | null>;
   /** Moves a subscription to another plan or interval at once; what is left of the paid time is set off. One that has ended stays as it is. */
   change(subscriptionId: string, bought: Bought): Promise<Subscription>;
+  /** The newest subscription of a customer that is paid for, else the newest that is past due; null where the vendor knows none. */
+  standing(customerId: string): Promise<Subscription | null>;
   /** How a subscription stands now; null where the vendor knows none but by its messages. */
   subscription(subscriptionId: string): Promise<Subscription | null>;
   /** The address of a hosted page where a customer manages cards and the subscription; null as of `checkout`. */

@@ -51,6 +51,8 @@ export class SimulatedPayments implements PaymentsVendor {
 
   change = async (id: string, { plan, interval }: Bought) => this.#active(id, plan, interval);
 
+  standing = async () => null;
+
   subscription = async () => null;
 
   async bills(_customerId: string, subscription: Paid | null): Promise<Bill[]> {

@@ -87,6 +87,15 @@ export class StripePayments implements PaymentsVendor {
     });
   }
 
+  standing(customer: string): Promise<Subscription | null> {
+    return this.#ask(async (stripe) => {
+      // The newest first, and none that is cancelled.
+      const found = await unlessMissing(stripe.subscriptions.list({ customer, limit: 100 }), 'customer');
+      const ours = (found?.data ?? []).map((one) => this.#subscription(one)).filter(({ plan }) => plan);
+      return ours.find(({ status }) => status === 'active') ?? ours.find(({ status }) => status === 'past_due') ?? null;
+    });
+  }
+
   subscription(subscriptionId: string): Promise<Subscription> {
     return this.#ask(async (stripe) => {
       const found = await unlessMissing(stripe.subscriptions.retrieve(subscriptionId));

@@ -6,6 +6,7 @@ import { exact } from '../../kernel/base/money.js';
 import { type JsonReply, type LoopbackExchange, LoopbackServer } from '../loopback.js';
 import { type Interval, intervals, type SoldPlan, soldPlans } from './payments.js';
 import { later, months, prices } from './simulator.js';
+import { missing, outcomeOf } from './stripeRefusal.js';
 
 type Sold = keyof StripeConfig['prices'];
 
@@ -56,32 +57,12 @@ interface Instruction {
   status?: string | number;
 }
 
-/** What it answers to a request. */
-interface Outcome {
-  status: number;
-  body: object;
-}
-
 /** What was asked under a key, and answered. */
 interface Kept {
   asked: string;
   status: number;
   answer: string;
 }
-
-/** What Stripe refuses, as it says it. */
-class Refusal extends Error {
-  constructor(
-    readonly status: number,
-    readonly fault: { code?: string; param?: string; message: string },
-  ) {
-    super(fault.message);
-  }
-}
-
-/** Of what the address of a request names Stripe says 404 with the parameter `id`, of what its form names 400. */
-const missing = (kind: string, id: string | null, param = 'id') =>
-  new Refusal(param === 'id' ? 404 : 400, { code: 'resource_missing', param, message: `No such ${kind}: '${id}'` });
 
 const otherUse = { type: 'idempotency_error', message: 'A key can only be used with the parameters that it was first used with' };
 
@@ -185,20 +166,9 @@ export class StripeSimulator {
       const message = isKnown ? 'It is down' : 'Invalid API key';
       return reply(this.failing || 401, { error: { type: 'invalid_request_error', message } });
     }
-    const { status, body: answer } = this.#outcome(`${request.method} ${path}`, form);
+    const { status, body: answer } = outcomeOf(() => this.#reply(`${request.method} ${path}`, form));
     if (typeof key === 'string') this.#kept.set(key, { asked, status, answer: JSON.stringify(answer) });
     reply(status, answer);
-  }
-
-  #outcome(address: string, form: URLSearchParams): Outcome {
-    try {
-      const found = this.#reply(address, form);
-      if (!found) throw new Refusal(404, { message: `Unrecognized request URL (${address})` });
-      return { status: 200, body: found };
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      return { status: error.status, body: { error: { type: 'invalid_request_error', ...error.fault } } };
-    }
   }
 
   /** Does what it is told; the status that the server answered, where it told it of something. */
@@ -235,6 +205,8 @@ export class StripeSimulator {
       case 'POST /v1/billing_portal/sessions':
         this.#customer(form.get('customer'), 'customer');
         return { id: this.#id('bps'), object: 'billing_portal.session', url: form.get('return_url') };
+      case 'GET /v1/subscriptions':
+        return { object: 'list', has_more: false, url: '/v1/subscriptions', data: this.#listed(form) };
       case 'GET /v1/invoices':
         return { object: 'list', has_more: false, data: this.#bills(form.get('customer')) };
       default:
@@ -272,11 +244,25 @@ export class StripeSimulator {
     return { id, object: 'checkout.session', url: `${this.#base}/pay/${id}` };
   }
 
-  /** A bill for each subscription of a customer, the newest first. */
-  #bills(customer: string | null): object[] {
+  /** The subscriptions of a customer who is there or was, the newest first. */
+  #own(customer: string | null): StripeSubscription[] {
     if (!this.#customers.has(customer ?? '')) throw missing('customer', customer, 'customer');
     const own = [...this.subscriptions.values()].filter((one) => one.customer === customer).reverse();
-    return own.map(({ id, created, items: { data } }) => {
+    return own.sort((one, other) => other.created - one.created);
+  }
+
+  /** As many of them as are asked for: without a `status` those that are not cancelled. */
+  #listed(form: URLSearchParams): StripeSubscription[] {
+    const status = form.get('status');
+    const isAsked = (one: StripeSubscription) => (status ? status === 'all' || status === one.status : one.status !== 'canceled');
+    return this.#own(form.get('customer'))
+      .filter(isAsked)
+      .slice(0, Number(form.get('limit') ?? 10));
+  }
+
+  /** A bill for each subscription of a customer, the newest first. */
+  #bills(customer: string | null): object[] {
+    return this.#own(customer).map(({ id, created, items: { data } }) => {
       const [, plan, interval] = data[0]!.price.id.split('_') as [string, SoldPlan, Interval];
       const total = exact(prices[plan][interval]).times(100).toNumber();
       const bill = { id: `in_${id}`, object: 'invoice', number: `A-${id}`, created, total, currency: 'usd', status: 'paid' };
