@@ -118,3 +118,33 @@ describe('of two subscriptions that are paid the older one', () => {
     expect((await create(account)).status).toBe(201);
   });
 });
+
+describe('a subscription that has ended at Stripe, of which no message came,', () => {
+  it.each(['canceled', 'incomplete_expired'])(
+    'is not changed: a new one is sold, and it is kept and told that it has ended (%s)',
+    async (now) => {
+      const [account, subscription] = await paying();
+      subscription.status = now;
+      const key = { 'idempotency-key': 'a plan' };
+      const { rows } = await toldIn(account, async () => {
+        const { url, action } = dataOf(await account.owner.post('/billing/checkout', { planId: 'premium' }, key));
+        expect([action, url]).toEqual([null, expect.stringMatching(/\/pay\/cs_\d+$/)]);
+      });
+      expect(rows.map(({ name, changes }) => [name, changes])).toMatchObject([
+        ['workspace.updated', { billingStatus: { from: 'active', to: 'cancelled' } }],
+      ]);
+      expect(await status(account)).toMatchObject({ plan: 'standard', billingStatus: 'cancelled', hasSubscription: false });
+      expectRefusal(await create(account), 402);
+    },
+  );
+
+  it('gives its place to another one that is paid, which is changed', async () => {
+    const [account, older] = await paying();
+    const newer = stripe.subscribe(`cus_${account.id}`, 'standard_yearly');
+    newer.created = older.created + 60;
+    await updated(newer);
+    newer.status = 'canceled';
+    expect(dataOf(await checkout(account, 'premium'))).toMatchObject({ url: null, subscriptionId: older.id, plan: 'premium' });
+    expect(await status(account)).toMatchObject({ plan: 'premium', interval: 'monthly', billingStatus: 'active' });
+  });
+});

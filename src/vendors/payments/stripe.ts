@@ -77,6 +77,8 @@ export class StripePayments implements PaymentsVendor {
     return this.#ask(async (stripe) => {
       const before = await unlessMissing(stripe.subscriptions.retrieve(subscriptionId));
       if (!before) return lost(subscriptionId);
+      // Stripe refuses to change one that has ended.
+      if (statuses[before.status] === 'cancelled') return this.#subscription(before);
       const price = this.config.prices[`${plan}_${interval}`];
       const items = [{ id: before.items.data[0]?.id, price }];
       const changed = { items, proration_behavior: 'always_invoice' } as const;

@@ -6,7 +6,7 @@ import { exact } from '../../kernel/base/money.js';
 import { type JsonReply, type LoopbackExchange, LoopbackServer } from '../loopback.js';
 import { type Interval, intervals, type SoldPlan, soldPlans } from './payments.js';
 import { later, months, prices } from './simulator.js';
-import { missing, outcomeOf } from './stripeRefusal.js';
+import { missing, outcomeOf, Refusal } from './stripeRefusal.js';
 
 type Sold = keyof StripeConfig['prices'];
 
@@ -217,7 +217,10 @@ export class StripeSimulator {
   #subscription(address: string, id: string, form: URLSearchParams): StripeSubscription {
     const subscription = this.subscriptions.get(id);
     if (!subscription) throw missing('subscription', id);
-    if (address.startsWith('POST')) subscription.items.data[0]!.price.id = form.get('items[0][price]')!;
+    if (!address.startsWith('POST')) return subscription;
+    if (['canceled', 'incomplete_expired'].includes(subscription.status))
+      throw new Refusal(400, { message: 'A canceled subscription can only update its cancellation_details and metadata.' });
+    subscription.items.data[0]!.price.id = form.get('items[0][price]')!;
     return subscription;
   }
 
