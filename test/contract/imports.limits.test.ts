@@ -120,6 +120,23 @@ describe('an import whose rows are still being written', () => {
     expect(await left()).toBe(0);
   });
 
+  it('is not there for its rows in error either', async () => {
+    const mine = await api.seed.account();
+    const { id } = dataOf(await mine.owner.post('/imports', { csv: 'firstName,lastName\nAda,Lovelace,x\nBob,Smith\n' }));
+    const shown = async () => {
+      const { data } = await mine.owner.gql(
+        '{ allImportErrors { totalCount nodes { row import { id } } } importErrorAggregate { count } }',
+      );
+      return data;
+    };
+    expect(await shown()).toEqual({
+      allImportErrors: { totalCount: 1, nodes: [{ row: 1, import: { id } }] },
+      importErrorAggregate: [{ count: 1 }],
+    });
+    await api.app.database.execute('update imports set total_rows = 0 where id = $1', [id]);
+    expect(await shown()).toEqual({ allImportErrors: { totalCount: 0, nodes: [] }, importErrorAggregate: [{ count: 0 }] });
+  });
+
   it('is forgotten by itself as well, where nobody makes another one', async () => {
     const mine = await api.seed.account();
     const one = async (): Promise<string> => (await made({ rows: [{ firstName: 'Ada' }] }, mine.owner)).id;

@@ -20,6 +20,9 @@ export const importTable = table({
   conditions: { status: (status) => sql`t.status = ${status}` },
 });
 
+/** Rows are written before their import is there. */
+const ofOneThatIs = sql`exists (select from imports i where i.account_id = t.account_id and i.id = t.import_id and i.total_rows > 0)`;
+
 /** The rows of imports that could not be imported. */
 export const importErrorTable = table({
   row: modelRow('ImportRow', ImportError, { importId: text }),
@@ -28,7 +31,7 @@ export const importErrorTable = table({
   page: ImportErrorConnection,
   computed: { error: sql`coalesce(t.error, 'failed')` },
   carried: ['error'],
-  live: sql`t.status = 'failed'`,
+  live: sql`t.status = 'failed' and ${ofOneThatIs}`,
   counted: false,
   sorts: { row: byNumber('row') },
   byDefault: ['row', 'asc'],
