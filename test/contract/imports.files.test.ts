@@ -40,6 +40,17 @@ describe('a CSV file of another program', () => {
     expect(mapping).toEqual({ firstName: 'firstName', 'contract tier': 'customFields.tier' });
   });
 
+  it('may name choices with separators in them, one alone or several as a JSON list', async () => {
+    const choices = ['Paris, France', 'Rome', 'a; b'];
+    const field = { entityType: 'contact', fieldKey: 'cities', label: 'Cities', fieldType: 'multiselect', options: { choices } };
+    dataOf(await acme.owner.post('/custom-fields', field));
+    const cells = ['"Paris, France"', '"[""Paris, France"", ""Rome""]"', '"Rome, Rome"', 'a; b', '"Rome,"'];
+    const import_ = await imported({ csv: `firstName,Cities\n${cells.map((cell, n) => `C${n},${cell}`).join('\n')}\n` });
+    expect((await errorsOf(import_)).map(({ row, field }) => [row, field])).toEqual([[3, 'customFields.cities']]);
+    const found = (await contactsOf(import_)).map(({ customFields }) => customFields.cities);
+    expect(found).toEqual([['Paris, France'], ['Paris, France', 'Rome'], ['a; b'], ['Rome']]);
+  });
+
   it('may have quotation marks inside its cells', async () => {
     const titles = [`5' 10" tall`, 'said "hi" to me', 'an "open one'];
     const lines = [...titles, '"with, a separator, and ""marks""!"'].map((title, n) => `Q${n},q${n}@example.com,${title}`);

@@ -5,11 +5,12 @@ import { clean } from '../../kernel/model/cleaning.js';
 import { type FieldRule, isFlag, isText, rulesOf } from '../../kernel/model/fieldRules.js';
 import { UpdateContactInput } from '../contacts/contact.model.js';
 import type { CustomField } from '../customFields/customField.model.js';
+import { choicesOf } from '../customFields/customField.options.js';
 import { customFieldsLoader } from '../customFields/customField.values.js';
 import type { Import } from './import.model.js';
 
 type Mapping = Record<string, string>;
-type Definition = Pick<CustomField, 'fieldKey' | 'label' | 'fieldType'>;
+type Definition = Pick<CustomField, 'fieldKey' | 'label' | 'fieldType' | 'options'>;
 
 /** What a row says of its contact. */
 export type Imported = UpdateContactInput & { id?: string };
@@ -127,8 +128,9 @@ function customValue(value: unknown, definition: Definition | undefined): unknow
       return /^-?\d{1,15}(\.\d{1,10})?$/.test(text) ? Number(text) : text;
     case 'boolean':
       return truths.get(text.toLowerCase()) ?? text;
+    // A choice may hold what separates names: alone it is that choice.
     case 'multiselect':
-      return split(text);
+      return choicesOf(definition.options).includes(text) ? [text] : namesIn(text);
     default:
       return text;
   }
