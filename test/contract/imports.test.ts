@@ -130,6 +130,9 @@ describe('a CSV file', () => {
     const fields = {
       firstName: '=1+1',
       lastName: "O'Hara",
+      jobTitle: "'=1+1",
+      company: "''@x",
+      city: "'quoted'",
       email: 'ada@example.com',
       phone: '+14155550123',
       zip: '01234',

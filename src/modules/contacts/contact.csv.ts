@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { stringify } from 'csv-stringify/sync';
+import { withOwnApostrophes } from '../../kernel/base/formulas.js';
 import type { Context } from '../../kernel/context/context.js';
 import { json, listOf, nullable, uuid } from '../../kernel/database/kinds.js';
 import { rawSql, type Sql, sql } from '../../kernel/database/sql.js';
@@ -46,8 +47,8 @@ const exported = sql`t.id, json_build_array(${rawSql(ownColumns.join(', '))}) as
   where g.account_id = t.account_id and g.id = any(t.tag_ids)) as names`;
 
 const cells = ({ own, names, custom }: Exported) => [
-  ...own.map((value) => (value === null ? '' : String(value))),
-  tagsCell(names),
+  ...own.map((value) => (value === null ? '' : withOwnApostrophes(String(value)))),
+  withOwnApostrophes(tagsCell(names)),
   custom === null ? '' : JSON.stringify(custom),
 ];
 

@@ -2,6 +2,7 @@ import { pipeline } from 'node:stream/promises';
 import { type CsvError, type Options, parse } from 'csv-parse';
 import { AppError, check, type Detail, invalid, invalidField } from '../../kernel/base/errors.js';
 import { nextTurn } from '../../kernel/base/eventLoop.js';
+import { withoutLead } from '../../kernel/base/formulas.js';
 import { Printed } from '../../kernel/base/jsonText.js';
 import { jsonObject } from '../../kernel/model/checks.js';
 import { mostRows } from './import.model.js';
@@ -127,9 +128,6 @@ function columnsOf(header: string[]): string[] {
   });
 }
 
-// What a spreadsheet would run as a formula is led by an apostrophe when it is exported: that is no part of the value.
-const unescaped = (cell: string) => (/^'[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]/.test(cell) ? cell.slice(1) : cell);
-
 /** What is kept of the rows, where each cell is kept with the name of its column. */
 const mostKept = 64 * 1024 * 1024;
 
@@ -166,7 +164,7 @@ export async function readCsv(csv: string): Promise<Source> {
 function printed(names: readonly string[], cells: readonly string[]): Printed {
   const members: string[] = [];
   for (let i = 0; i < names.length && i < cells.length; i++) {
-    if (cells[i] !== '') members.push(`${names[i]}:${JSON.stringify(unescaped(cells[i]!))}`);
+    if (cells[i] !== '') members.push(`${names[i]}:${JSON.stringify(withoutLead(cells[i]!))}`);
   }
   return new Printed(`{${members.join()}}`);
 }
