@@ -148,3 +148,11 @@ describe('a subscription that has ended at Stripe, of which no message came,', (
     expect(await status(account)).toMatchObject({ plan: 'premium', interval: 'monthly', billingStatus: 'active' });
   });
 });
+
+it.each(['usd', 'jpy', 'isk', 'ugx', 'kwd'])('a bill in %s is of as much as Stripe bills in its own units', async (currency) => {
+  const [account] = await paying();
+  stripe.currency = currency;
+  const { invoiceHistory } = await status(account);
+  stripe.currency = 'usd';
+  expect(invoiceHistory).toMatchObject([{ amount: 49, currency: currency.toUpperCase() }]);
+});

@@ -32,8 +32,16 @@ const unlessMissing = <T>(asked: Promise<T>, named?: string): Promise<T | null> 
 /** One that Stripe does not know: nobody pays for it. */
 const lost = (id: string): Subscription => ({ id, status: 'cancelled', startedAt: dateOf(0), currentPeriodEnd: null });
 
-/** Currencies whose amounts have no minor unit; Stripe tells all amounts in the smallest one. */
-const whole = new Set(['bif', 'clp', 'djf', 'gnf', 'jpy', 'kmf', 'krw', 'mga', 'pyg', 'rwf', 'ugx', 'vnd', 'vuv', 'xaf', 'xof', 'xpf']);
+const minorUnits = new Map([
+  // Not ugx: it has no minor unit, and Stripe tells it in hundredths all the same.
+  ...['bif', 'clp', 'djf', 'gnf', 'jpy', 'kmf', 'krw', 'mga', 'pyg', 'rwf', 'vnd', 'vuv', 'xaf', 'xof', 'xpf'].map(
+    (name) => [name, 1] as const,
+  ),
+  ...['bhd', 'jod', 'kwd', 'omr', 'tnd'].map((name) => [name, 1000] as const),
+]);
+
+/** How many of the units that Stripe tells amounts in make one of a currency. */
+const unitsOf = (currency: string) => minorUnits.get(currency) ?? 100;
 
 /** Payments by Stripe. Its library is loaded when it is first needed. */
 export class StripePayments implements PaymentsVendor {
@@ -187,9 +195,7 @@ function subscriptionOf(event: Stripe.Event): string | undefined {
 
 function billOf(invoice: Stripe.Invoice): Bill {
   const { id, number, created, total, currency, status, hosted_invoice_url: url } = invoice;
-  const amount = exact(total)
-    .div(whole.has(currency) ? 1 : 100)
-    .toFixed(2);
+  const amount = exact(total).div(unitsOf(currency)).toFixed(2);
   return {
     id: id ?? '',
     number,

@@ -72,6 +72,9 @@ const replay = (kept: Kept, asked: string, reply: JsonReply): void =>
     ? reply(kept.status, JSON.parse(kept.answer) as object, { 'idempotent-replayed': 'true' })
     : reply(400, { error: otherUse });
 
+/** In how many units Stripe tells one of a currency, where it is not a hundred. */
+const units: Record<string, number> = { jpy: 1, kwd: 1000 };
+
 const secondsOf = (date: Date) => Math.floor(date.getTime() / 1000);
 
 /**
@@ -85,6 +88,8 @@ export class StripeSimulator {
   /** What it was asked, the oldest first. */
   readonly asked: StripeRequest[] = [];
   readonly subscriptions = new Map<string, StripeSubscription>();
+  /** What it bills in: the prices are the same numbers in each. */
+  currency = 'usd';
   /** Answers this status to everything while it is set. */
   failing = 0;
   readonly #sessions = new Map<string, Session>();
@@ -267,8 +272,11 @@ export class StripeSimulator {
   #bills(customer: string | null): object[] {
     return this.#own(customer).map(({ id, created, items: { data } }) => {
       const [, plan, interval] = data[0]!.price.id.split('_') as [string, SoldPlan, Interval];
-      const total = exact(prices[plan][interval]).times(100).toNumber();
-      const bill = { id: `in_${id}`, object: 'invoice', number: `A-${id}`, created, total, currency: 'usd', status: 'paid' };
+      const { currency } = this;
+      const total = exact(prices[plan][interval])
+        .times(units[currency] ?? 100)
+        .toNumber();
+      const bill = { id: `in_${id}`, object: 'invoice', number: `A-${id}`, created, total, currency, status: 'paid' };
       return { ...bill, hosted_invoice_url: `${this.#base}/invoices/${id}` };
     });
   }
