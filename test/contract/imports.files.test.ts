@@ -12,6 +12,16 @@ afterAll(() => api.close());
 
 const { create, made, imported, errorsOf, contactsOf } = importsBy(() => acme.owner);
 
+describe('the lines of a CSV file', () => {
+  it.each([
+    ['firstName\r\nAda\nBea\r\n"C\nD"\rEve\n', ['Ada', 'Bea', 'C\nD', 'Eve']],
+    ['firstName,lastName\nAda,\r\nBea,\rCleo,\n', ['Ada', 'Bea', 'Cleo']],
+  ])('may end in several ways: %j', async (csv, names) => {
+    const { preview, totalRows } = await made({ csv });
+    expect([totalRows, preview.map((row: Loose) => row.fields.firstName)]).toEqual([names.length, names]);
+  });
+});
+
 describe('a CSV file of another program', () => {
   it('that exports as this one does has every tag under its own name, whatever signs are in it', async () => {
     const [source, target] = [await api.seed.account(), await api.seed.account()];

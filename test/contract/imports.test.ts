@@ -154,16 +154,6 @@ describe('a CSV file', () => {
   });
 });
 
-describe('the lines of a CSV file', () => {
-  it.each([
-    ['firstName\r\nAda\nBea\r\n"C\nD"\rEve\n', ['Ada', 'Bea', 'C\nD', 'Eve']],
-    ['firstName,lastName\nAda,\r\nBea,\rCleo,\n', ['Ada', 'Bea', 'Cleo']],
-  ])('may end in several ways: %j', async (csv, names) => {
-    const { preview, totalRows } = await made({ csv });
-    expect([totalRows, preview.map((row: Loose) => row.fields.firstName)]).toEqual([names.length, names]);
-  });
-});
-
 describe('POST /imports/{id}/process', () => {
   it('makes a contact of every row as POST /contacts would, and tells of each', async () => {
     const rows = Array.from({ length: 230 }, (_, i) => ({
