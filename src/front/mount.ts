@@ -40,7 +40,7 @@ export function mountFront(server: FastifyInstance, { app, schema, demo }: Front
     server.get(url, { config: { bare: true, route: url, page: true } }, async (request, reply) => handler(request, reply));
 
   route('/', (request, reply) => {
-    const access = isFromHere(request) ? demo() : undefined;
+    const access = isFromHere(request, app.config) ? demo() : undefined;
     return rawBody(reply, page({ ...shared(), title: 'CRM server', body: home(app, access, more()) }));
   });
   route('/docs', (_request, reply) => {

@@ -1,6 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { hostname } from 'node:os';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import ipaddr from 'ipaddr.js';
+import type { Config } from '../kernel/base/config.js';
 import { denied } from '../kernel/base/errors.js';
 import type { App } from '../kernel/context/context.js';
 import type { Metrics } from './metrics.js';
@@ -19,7 +21,7 @@ export function probes(server: FastifyInstance, app: App, metrics: Metrics): voi
     return { status, ...(simulated.length > 0 && { simulated }) };
   });
   server.get('/metrics', bare, async (request, reply) => {
-    if (!isFromHere(request) && !hasToken(request, config.metricsToken))
+    if (!isFromHere(request, config) && !hasToken(request, config.metricsToken))
       throw denied('Metrics are for this machine, and for whoever has METRICS_TOKEN');
     reply.type(metrics.registry.contentType);
     return metrics.text();
@@ -28,9 +30,22 @@ export function probes(server: FastifyInstance, app: App, metrics: Metrics): voi
 
 const forwarding = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'];
 
-/** Whether a program on this machine asks. What a proxy hands on comes from elsewhere, even when the proxy runs here. */
-export function isFromHere({ ip, headers }: FastifyRequest): boolean {
-  return !forwarding.some((name) => name in headers) && ipaddr.isValid(ip) && ipaddr.process(ip).range() === 'loopback';
+/**
+ * Whether a program on this machine asks. What a proxy hands on comes from elsewhere, even when the proxy runs here; so does a page
+ * of the internet whose name leads here: its browser says that name.
+ */
+export function isFromHere({ ip, headers }: FastifyRequest, { publicUrl }: Pick<Config, 'publicUrl'>): boolean {
+  return !forwarding.some((name) => name in headers) && isLoopback(ip) && isOurHost(headers.host, publicUrl);
+}
+
+const isLoopback = (ip: string) => ipaddr.isValid(ip) && ipaddr.process(ip).range() === 'loopback';
+
+/** Whether a request was addressed to this machine by a name that nobody else can have. Browsers always say one. */
+function isOurHost(host: string | undefined, publicUrl: string): boolean {
+  if (host === undefined) return true;
+  if (!URL.canParse(`http://${host}`)) return false;
+  const name = new URL(`http://${host}`).hostname.replace(/^\[|\]$/g, '');
+  return isLoopback(name) || ['localhost', hostname().toLowerCase(), new URL(publicUrl).hostname].includes(name);
 }
 
 const digest = (text: string) => createHash('sha256').update(text).digest();

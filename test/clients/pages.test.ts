@@ -110,6 +110,11 @@ describe("the demo's login", () => {
     crm.app.demo = { email: 'demo@example.com', password };
     expect((await visit('/')).text).toContain(password);
     expect((await visit('/', { ...browser, 'x-forwarded-for': '203.0.113.9' })).text).not.toContain(password);
+    // A page of the internet whose name leads to this machine.
+    for (const host of ['evil.example:4000', '127.0.0.1.evil.example', '203.0.113.9:4000'])
+      expect([host, (await visit('/', { ...browser, host })).text.includes(password)]).toEqual([host, false]);
+    for (const host of ['localhost:4000', 'LOCALHOST', '[::1]:4000', new URL(crm.app.config.publicUrl).host])
+      expect([host, (await visit('/', { ...browser, host })).text.includes(password)]).toEqual([host, true]);
     crm.app.demo = undefined;
   });
 });

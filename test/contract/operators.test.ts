@@ -38,6 +38,7 @@ describe('GET /metrics', () => {
     ['a client of a proxy on this machine', { 'x-forwarded-for': '203.0.113.7' }],
     ['a client who says to be this machine', { 'x-forwarded-for': '127.0.0.1' }],
     ['another proxy', { forwarded: 'for=203.0.113.7' }],
+    ['a page of the internet whose name leads to this machine', { host: 'evil.example:4000' }],
     ['a wrong token', { 'x-forwarded-for': '203.0.113.7', authorization: 'Bearer a-token-for-somebody' }],
     ['half of the token', { 'x-forwarded-for': '203.0.113.7', authorization: `Bearer ${metricsToken.slice(0, -1)}` }],
   ])('refuses %s', async (_what, headers) => {
