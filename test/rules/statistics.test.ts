@@ -1,5 +1,10 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { openDatabase } from '../../src/kernel/database/index.js';
 import { Statistics } from '../../src/workers/statistics.js';
+import { freshPlace, onEmbedded } from '../support/database.js';
 import { type Account, server, type TestServer } from '../support/index.js';
 
 let crm: TestServer;
@@ -37,5 +42,25 @@ describe('what the planner knows of a table', () => {
     expect(await looked('contacts')).toBe(first);
     await fill(3101, 9000);
     expect(await looked('contacts')).toBeGreaterThan(8000);
+  });
+});
+
+onEmbedded(describe)('the log of the embedded database', () => {
+  it('is given back while the server runs, and little of it is left to be replayed', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'crm-log-'));
+    const database = await openDatabase({ dataDir, image: (await freshPlace()).image });
+    const upkeep = new Statistics(database, crm.app.log);
+    await database.execute('create table wide as select n, repeat(md5(n::text), 30) as text from generate_series(1, 10000) n');
+    for (let i = 0; i < 14; i++) {
+      await database.execute('update wide set n = n + 1');
+      await upkeep.look();
+    }
+    const { rows } = await database.execute(
+      'select (pg_current_wal_insert_lsn() - redo_lsn)::float8 / 1024 / 1024 as megabytes from pg_control_checkpoint()',
+    );
+    expect((rows as { megabytes: number }[])[0]!.megabytes).toBeLessThan(33);
+    expect(readdirSync(join(dataDir, 'database/pg_wal')).length).toBeLessThan(30);
+    await database.close();
+    rmSync(dataDir, { recursive: true, force: true });
   });
 });
