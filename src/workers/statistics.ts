@@ -3,10 +3,23 @@ import type { Database } from '../kernel/database/index.js';
 
 const everyMs = 20_000;
 
-/** Tables that have grown by half since the planner looked at them last, or that it never did. A few pages need no statistics. */
-const grown = `
-  select c.relname as name from pg_class c where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r'
-    and pg_relation_size(c.oid) / current_setting('block_size')::int > c.relpages * 1.5 + 10`;
+/** The tables of some schemas of which something is true. */
+const tables = (schemas: string, isTrue: string) => `
+  select format('%I.%I', n.nspname, c.relname) as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where n.nspname in (${schemas}) and c.relkind = 'r' and (${isTrue})`;
+
+/** Those that have grown by half since the planner looked at them last, or that it never did. A few pages need no statistics. */
+const grown = "pg_relation_size(c.oid) / current_setting('block_size')::int > c.relpages * 1.5 + 10";
+
+/**
+ * Those of whose rows a third are old versions. By growth alone each table would grow by half again and again, as what is cleared away
+ * gives no space back. A start counts anew, so that until the first time nobody knows what the process before left.
+ */
+const worn = `pg_stat_get_dead_tuples(c.oid) >
+  1000 + case when pg_stat_get_vacuum_count(c.oid) = 0 then 0 else greatest(c.reltuples, 0) / 2 end`;
+
+/** On PostgreSQL the queue's library and autovacuum see to its tables. */
+const toLookAt = { postgres: tables('current_schema()', grown), pglite: tables("current_schema(), 'pgboss'", `${grown} or ${worn}`) };
 
 /**
  * Whether more was logged since the last checkpoint than a start should have to replay. The embedded database makes none by itself,
@@ -44,11 +57,11 @@ export class Statistics {
 
   async #look(): Promise<void> {
     const { kind, execute } = this.database;
-    const { rows } = await execute(grown);
+    const { rows } = await execute(toLookAt[kind]);
     // One after the other, each a statement of its own: nobody waits for more than one of them.
     for (const { name } of rows as { name: string }[]) {
-      await execute(`analyze "${name}"`).catch((err: unknown) => this.#note(err, name));
-      if (kind === 'pglite') await execute(`vacuum "${name}"`).catch((err: unknown) => this.#note(err, name));
+      await execute(`analyze ${name}`).catch((err: unknown) => this.#note(err, name));
+      if (kind === 'pglite') await execute(`vacuum ${name}`).catch((err: unknown) => this.#note(err, name));
     }
     if (kind === 'pglite') await this.#checkpoint();
   }

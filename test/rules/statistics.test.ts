@@ -64,3 +64,26 @@ onEmbedded(describe)('the log of the embedded database', () => {
     rmSync(dataDir, { recursive: true, force: true });
   });
 });
+
+onEmbedded(describe)('a table of the embedded database whose rows come and go', () => {
+  const execute = (text: string) => crm.app.database.execute(text);
+  const pages = async (table: string) => {
+    const { rows } = await execute(`select (pg_relation_size('${table}') / 8192)::int as n`);
+    return (rows as { n: number }[])[0]!.n;
+  };
+
+  it.each(['churned', 'pgboss.churned'])('%s keeps its size', async (table) => {
+    await execute('create schema if not exists pgboss');
+    await execute(`create table ${table} as select n, md5(n::text) as text from generate_series(1, 5000) n`);
+    await statistics.look();
+    const first = await pages(table);
+    for (let i = 0; i < 6; i++) {
+      await execute(`delete from ${table}`);
+      await execute(`insert into ${table} select n, md5(n::text) from generate_series(1, 5000) n`);
+      // The database counts at the latest a second later, and a look comes after twenty.
+      await execute('select pg_stat_force_next_flush()');
+      await statistics.look();
+    }
+    expect(await pages(table)).toBeLessThanOrEqual(2.5 * first);
+  });
+});
