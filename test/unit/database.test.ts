@@ -1,5 +1,6 @@
-import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
@@ -89,6 +90,47 @@ describe('the lock file', () => {
     writeFileSync(file, `${process.ppid} 1\n`);
     takeLock(file)();
     expect(existsSync(file)).toBe(false);
+  });
+
+  const elsewhere = `${process.pid} 1 another-boot/pid:[1]\n`;
+  const held = (text: string) => {
+    mkdirSync(join(file, '..'), { recursive: true });
+    writeFileSync(file, text);
+  };
+
+  test('of another container is held as long as somebody touches it, whatever its pid', async () => {
+    held(elsewhere);
+    const touch = `const touch = () => { const now = new Date(); require('fs').utimesSync(${JSON.stringify(file)}, now, now); };
+      setInterval(touch, 200); touch(); console.log('touched')`;
+    const holder = spawn(process.execPath, ['-e', touch]);
+    await once(holder.stdout, 'data');
+    expect(() => takeLock(file)).toThrow('in use by another process');
+    expect(readFileSync(file, 'utf8')).toBe(elsewhere);
+    holder.kill('SIGKILL');
+    await once(holder, 'exit');
+    const release = takeLock(file);
+    expect(readFileSync(file, 'utf8')).not.toBe(elsewhere);
+    release();
+  });
+
+  test('of a process of which the system tells no start time is not that of whoever has its pid now', () => {
+    held(`${process.ppid} - -\n`);
+    takeLock(file)();
+    expect(existsSync(file)).toBe(false);
+  });
+
+  test('is touched by its holder even while that one is busy, and left when somebody else has it', async () => {
+    const release = takeLock(file);
+    const touched = async (pause: (ms: number) => unknown) => {
+      const before = statSync(file).mtimeMs;
+      for (let i = 0; i < 200 && statSync(file).mtimeMs === before; i++) await pause(50);
+      return statSync(file).mtimeMs > before;
+    };
+    expect(await touched((ms) => new Promise((resume) => setTimeout(resume, ms)))).toBe(true);
+    expect(await touched((ms) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms))).toBe(true);
+    writeFileSync(file, elsewhere);
+    release();
+    expect(readFileSync(file, 'utf8')).toBe(elsewhere);
   });
 });
 
