@@ -1,6 +1,18 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
@@ -29,13 +41,17 @@ const now = new Date('2026-01-02T03:04:05.678Z');
 const uuid = (n: number) => `00000000-0000-7000-8000-${String(n).padStart(12, '0')}`;
 const row = (accountId: string, n: number) => ({ accountId, id: uuid(n), createdAt: now, updatedAt: now });
 
-onEmbedded(describe)('the embedded database on disk', () => {
-  let dir: string;
+let dir: string;
+function inFolder(): void {
   beforeEach(() => {
     dir = mkdtempSync(join(tmpdir(), 'crm-db-'));
   });
   afterEach(() => rmSync(dir, { recursive: true, force: true }));
-  const open = () => openDatabase({ dataDir: dir, image: place.image });
+}
+const open = () => openDatabase({ dataDir: dir, image: place.image });
+
+onEmbedded(describe)('the embedded database on disk', () => {
+  inFolder();
   const deadPid = () => spawnSync(process.execPath, ['-e', '']).pid;
 
   test('keeps its data, refuses a second opener by name, and takes over the lock of a dead process', async () => {
@@ -60,6 +76,10 @@ onEmbedded(describe)('the embedded database on disk', () => {
     await db.close();
     expect(readdirSync(dir)).toEqual(['database']);
   });
+});
+
+onEmbedded(describe)('of folders that the embedded database cannot open', () => {
+  inFolder();
 
   test('a damaged directory is refused and left as it is', async () => {
     mkdirSync(join(dir, 'database'));
@@ -67,6 +87,27 @@ onEmbedded(describe)('the embedded database on disk', () => {
     await expect(open()).rejects.toThrow(/damaged or incomplete and was left untouched/);
     expect(readdirSync(join(dir, 'database'))).toEqual(['precious']);
     expect(existsSync(join(dir, 'database.lock'))).toBe(false);
+  });
+
+  test('one of another version of PostgreSQL is refused by name, and not as damage', async () => {
+    await (await open()).close();
+    const version = join(dir, 'database', 'PG_VERSION');
+    const ours = readFileSync(version, 'utf8');
+    writeFileSync(version, '17\n');
+    const refused = open();
+    await expect(refused).rejects.toThrow(`is one of PostgreSQL 17, and this version of the server reads ${ours.trim()} alone`);
+    await expect(refused).rejects.not.toThrow('damaged');
+    expect(existsSync(join(dir, 'database.lock'))).toBe(false);
+    writeFileSync(version, ours);
+    await (await open()).close();
+  });
+
+  test('one with a file that cannot be reached says which', async () => {
+    await (await open()).close();
+    const wal = join(dir, 'database', 'pg_wal');
+    renameSync(wal, `${wal}.kept`);
+    symlinkSync(join(dir, 'nowhere'), wal);
+    await expect(open()).rejects.toThrow(/cannot be opened, by the system: ENOENT: .+pg_wal'\. It was left untouched/);
   });
 
   test('a truncated write-ahead log is refused, not recovered by guessing', async () => {

@@ -14,6 +14,7 @@ import { PrismaPGlite } from 'pglite-prisma-adapter';
 import { nextTurn } from '../base/eventLoop.js';
 import { withFixes } from './adapter.js';
 import { takeLock } from './lock.js';
+import { checkFolder, notOpened } from './pglite.folder.js';
 import { PGliteAtOnce } from './pglite.wire.js';
 import type { Store } from './store.js';
 
@@ -72,17 +73,11 @@ async function initialise(dir: string, image?: Blob): Promise<void> {
 }
 
 async function open(dir: string): Promise<PGlite> {
-  const damaged = (cause?: unknown) =>
-    new Error(
-      `The embedded database in ${dir} is damaged or incomplete and was left untouched. Restore it from a backup, or move it away to start empty.`,
-      { cause },
-    );
-  // PGlite would initialise over a directory that lost its version file
-  if (!existsSync(join(dir, 'PG_VERSION')) || !existsSync(join(dir, 'global', 'pg_control'))) throw damaged();
+  checkFolder(dir);
   try {
     return await ready(new InTurns({ dataDir: dir, extensions }));
   } catch (error) {
-    throw damaged(error);
+    throw notOpened(dir, error as Error);
   }
 }
 
