@@ -23,8 +23,10 @@ async function start(): Promise<void> {
   if (config.role === 'worker') setPriority(Math.max(getPriority(), config.workerNice));
   const { createServer } = await import('./app.js');
   const { demoAccount } = await import('./demo/demo.js');
+  const { withoutHalfDemo } = await import('./demo/unfinished.js');
   const { banner } = await import('./banner.js');
-  const server = await createServer(config);
+  const begin = () => createServer(config);
+  const server = await withoutHalfDemo(await begin(), begin);
   endOnFault(server);
   stopOnSignal(server);
   const demo = await demoAccount(server.app);

@@ -7,6 +7,7 @@ import { logout } from '../modules/auth/auth.service.js';
 import { verifyEmail } from '../modules/auth/auth.verification.js';
 import { fill } from './fill.js';
 import { addTeam } from './team.js';
+import { isUnfinished, markFinished, markUnfinished } from './unfinished.js';
 import { loggedIn, visitorOf, withMailbox } from './visitor.js';
 
 /** How to get into the demo account; what is not kept in the data directory is absent. */
@@ -25,15 +26,26 @@ const email = 'demo@example.com';
  * Undefined where there is none. A database that holds other accounts never gets one.
  */
 export async function demoAccount(app: App): Promise<DemoLogin | undefined> {
-  if (!app.config.seedDemo || app.config.role === 'worker') return undefined;
+  if (app.config.role === 'worker') return undefined;
+  const demo = app.config.seedDemo ? await foundOrMade(app) : undefined;
+  // From here on people may write into it, whole or not. On PostgreSQL another process may still be making it.
+  if (app.database.kind === 'pglite') markFinished(app);
+  return demo;
+}
+
+async function foundOrMade(app: App): Promise<DemoLogin | undefined> {
   if (await exists(app)) return kept(app);
   if ((await visitorOf(app).global.account.count()) > 0) return undefined;
   const password = app.clock.bytes(12).toString('base64url');
+  await markUnfinished(app);
   const owner = await registered(app, password).catch(async (error: unknown) => {
     if (!(error instanceof AppError && (await exists(app)))) throw error;
   });
   // nobody: another process that started at the same moment was faster
-  return owner ? make(owner, password) : kept(app);
+  if (!owner) return kept(app);
+  const made = await make(owner, password);
+  markFinished(app);
+  return made;
 }
 
 /** Past Prisma, whose engine would be loaded for it: most starts ask nothing else. */
@@ -42,7 +54,9 @@ async function exists({ database }: App): Promise<boolean> {
   return (await database.text({ text, values: [email] })) !== '0';
 }
 
-function kept({ config: { dataDir } }: App): DemoLogin {
+async function kept(app: App): Promise<DemoLogin> {
+  const { dataDir } = app.config;
+  if (await isUnfinished(app)) app.log.warn('the demo account is not whole: a process is making it, or was ended while it did');
   const [password, key, form] = ['demo.password', 'demo.key', 'demo.form'].map((name) => readSecret(dataDir, name));
   return { email, password, key, form };
 }

@@ -1,9 +1,10 @@
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { jest } from '@jest/globals';
+import { pause } from '../../src/kernel/base/eventLoop.js';
 import { ServerProcess } from '../support/process.js';
 import { type Call, curlCalls } from '../support/readme.js';
 
@@ -160,5 +161,41 @@ describe('the server as a process', () => {
     server.signal('SIGTERM');
     await expect(answered).rejects.toThrow();
     expect(await server.ended()).toBe(1);
+  });
+});
+
+describe('a first start that was killed', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'crm-killed-'));
+  const kept = (name: string) => join(folder, name);
+  const begin = () => {
+    const made = new ServerProcess({ DATA_DIR: folder });
+    running.push(made);
+    return made;
+  };
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('while it made the demo account is made up for by the next one', async () => {
+    const killed = begin();
+    while (!existsSync(kept('demo.key'))) await pause(5);
+    await killed.kill();
+    expect([existsSync(kept('demo.form')), existsSync(kept('demo.unfinished'))]).toEqual([false, true]);
+    const server = begin();
+    const address = await server.address();
+    expect(existsSync(kept('demo.unfinished'))).toBe(false);
+    const [key, password, form] = ['demo.key', 'demo.password', 'demo.form'].map((name) => readFileSync(kept(name), 'utf8').trim());
+    expect(JSON.parse((await get(`${address}/api/v1/contacts?per_page=1`, key)).body).data.meta.total).toBe(60);
+    expect((await get(`${address}/f/${form}`)).status).toBe(200);
+    const body = JSON.stringify({ email: 'demo@example.com', password });
+    const headers = { 'content-type': 'application/json' };
+    expect((await fetch(`${address}/api/v1/auth/login`, { method: 'POST', headers, body })).status).toBe(200);
+  });
+
+  it('leaves the database that is put in its place as it is', async () => {
+    await running.at(-1)!.kill();
+    const key = readFileSync(kept('demo.key'), 'utf8').trim();
+    writeFileSync(kept('demo.unfinished'), 'the name of another database\n');
+    const address = await begin().address();
+    expect(existsSync(kept('demo.unfinished'))).toBe(false);
+    expect(JSON.parse((await get(`${address}/api/v1/contacts?per_page=1`, key)).body).data.meta.total).toBe(60);
   });
 });

@@ -125,6 +125,11 @@ async function openEmbedded(options: DatabaseOptions): Promise<Database> {
   return assemble('pglite', store, pgliteAdapter(pg, options.onStatement), options.onStatement);
 }
 
+/** Removes the embedded database of a data directory, which nobody may have open. */
+export async function removeEmbedded(dataDir: string): Promise<void> {
+  (await embedded()).removePGlite(dataDir);
+}
+
 /** A migrated, empty embedded database as an image: `openDatabase({ dataDir: ':memory:', image })` skips init and migration. */
 export async function dumpDataDir(): Promise<Blob> {
   const { memoryPGlite, pgliteAdapter, pgliteStore } = await embedded();

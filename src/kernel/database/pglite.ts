@@ -59,13 +59,21 @@ async function ready(pg: PGlite): Promise<PGlite> {
   return pg;
 }
 
+/** Begins the names of folders that nothing is read from. */
+const temporaryName = 'database.init-';
+const temporaryOf = (parent: string) => join(parent, `${temporaryName}${process.pid}`);
+
+function clearTemporaries(parent: string): void {
+  for (const name of readdirSync(parent)) {
+    if (name.startsWith(temporaryName)) rmSync(join(parent, name), { recursive: true, force: true });
+  }
+}
+
 /** Initialises beside the final place and renames when complete: a kill on the way leaves nothing that looks like a database. */
 async function initialise(dir: string, image?: Blob): Promise<void> {
   const parent = resolve(dir, '..');
-  for (const name of readdirSync(parent)) {
-    if (name.startsWith('database.init-')) rmSync(join(parent, name), { recursive: true, force: true });
-  }
-  const temporary = join(parent, `database.init-${process.pid}`);
+  clearTemporaries(parent);
+  const temporary = temporaryOf(parent);
   const pg = new InTurns({ dataDir: temporary, extensions, ...(image ? { loadDataDir: image } : fresh) });
   await pg.waitReady;
   await pg.close();
@@ -78,6 +86,19 @@ async function open(dir: string): Promise<PGlite> {
     return await ready(new InTurns({ dataDir: dir, extensions }));
   } catch (error) {
     throw notOpened(dir, error as Error);
+  }
+}
+
+/** Removes the database of a data directory; a kill on the way leaves nothing that looks like one. */
+export function removePGlite(dataDir: string): void {
+  const parent = resolve(dataDir);
+  const release = takeLock(join(parent, 'database.lock'));
+  try {
+    clearTemporaries(parent);
+    renameSync(join(parent, 'database'), temporaryOf(parent));
+    clearTemporaries(parent);
+  } finally {
+    release();
   }
 }
 

@@ -1,0 +1,47 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { readSecret, writeSecret } from '../kernel/base/secretFile.js';
+import type { App } from '../kernel/context/context.js';
+import { removeEmbedded } from '../kernel/database/index.js';
+import { visitorOf } from './visitor.js';
+
+/**
+ * Says of which database the demo account is being made: from before it is there until it is whole. A start listens only after that,
+ * so that a database that is still named here holds nothing of anybody.
+ */
+const file = 'demo.unfinished';
+
+/** Which database it is, whatever folder it lies in: one that is put in its place is another. */
+const identity = ({ database }: App) =>
+  database.kind === 'pglite'
+    ? database.text({ text: 'select system_identifier::text from pg_control_system()', values: [] })
+    : Promise.resolve(database.kind);
+
+const keepsFiles = ({ config: { dataDir } }: App) => dataDir !== ':memory:';
+
+export async function markUnfinished(app: App): Promise<void> {
+  if (keepsFiles(app)) writeSecret(app.config.dataDir, file, await identity(app));
+}
+
+export function markFinished(app: App): void {
+  if (keepsFiles(app)) rmSync(join(app.config.dataDir, file), { force: true });
+}
+
+export const isUnfinished = async (app: App): Promise<boolean> =>
+  keepsFiles(app) && readSecret(app.config.dataDir, file) === (await identity(app));
+
+interface Started {
+  app: App;
+  close(): Promise<void>;
+}
+
+/** The server, begun again on an empty database where the embedded one holds half of a demo account and nothing else. */
+export async function withoutHalfDemo<S extends Started>(server: S, begin: () => Promise<S>): Promise<S> {
+  const { app } = server;
+  if (app.database.kind !== 'pglite' || !app.config.seedDemo || !(await isUnfinished(app))) return server;
+  if ((await visitorOf(app).global.account.count()) !== 1) return server;
+  app.log.warn('a start was ended while it made the demo account: it is made anew');
+  await server.close();
+  await removeEmbedded(app.config.dataDir);
+  return begin();
+}
