@@ -162,8 +162,16 @@ export function pgliteAdapter(pg: PGlite, onStatement?: () => void): SqlMigratio
   return withFixes(new PrismaPGlite(pg), { script, begin: (isolation) => begin(pg, isolation), onStatement });
 }
 
+/** An error that nobody catches: the process ends by it, and the next start replays the log. */
+function endProcess({ message }: Error): void {
+  setImmediate(() => {
+    throw new Error(`The embedded database has stopped: ${message}. What was acknowledged is safe. Start again when the cause is mended.`);
+  });
+}
+
 /** The embedded database as the rest of the kernel sees it. */
 export function pgliteStore(pg: PGlite, release: () => void): Store {
+  if (pg instanceof PGliteAtOnce) pg.onEnd = endProcess;
   const planned: Store['planned'] = async ({ text, values }) => (await pg.query<string[]>(text, values, { rowMode: 'array' })).rows[0]!;
   return {
     execute: async (text, values) => {

@@ -15,6 +15,9 @@ const head = 5;
 /** After these a statement may answer other columns than it did, or be gone. */
 const changesStatements = /\b(?:create|alter|drop|discard|deallocate)\b/i;
 
+/** Errors after which PostgreSQL has ended its process. */
+const ends = new Set(['FATAL', 'PANIC']);
+
 /** A statement that the database has by a name, once `described` is known. */
 interface Named {
   name: string;
@@ -49,6 +52,12 @@ export class PGliteAtOnce extends PGlite {
   #current: Named | undefined;
   #synced = false;
 
+  /**
+   * Called when the database has ended itself, as where its log cannot be written. PGlite goes on as if nothing were, and whatever is
+   * asked of it from then on fails, for good.
+   */
+  onEnd(_cause: Error): void {}
+
   override async execProtocolStream(...[given, options]: Parameters<Stream>): Promise<Answer> {
     switch (given[0]) {
       case PARSE:
@@ -66,8 +75,15 @@ export class PGliteAtOnce extends PGlite {
         return this.#sync(given, options);
       default:
         if (given[0] === QUERY) this.#forgetAfter(textFrom(given, head));
-        return super.execProtocolStream(given, options);
+        return this.#pass(given, options);
     }
+  }
+
+  #pass(given: Uint8Array, options: Options): Promise<Answer> {
+    return super.execProtocolStream(given, options).catch((error: Error & { severity?: string }) => {
+      if (ends.has(error.severity ?? '')) this.onEnd(error);
+      throw error;
+    });
   }
 
   #hold(given: Uint8Array): Answer {
@@ -78,7 +94,7 @@ export class PGliteAtOnce extends PGlite {
   #send(options: Options): Promise<Answer> {
     const together = Buffer.concat(this.#held);
     this.#held = [];
-    return super.execProtocolStream(together, options);
+    return this.#pass(together, options);
   }
 
   #parse(given: Uint8Array): void {
@@ -113,7 +129,7 @@ export class PGliteAtOnce extends PGlite {
   #sync(given: Uint8Array, options: Options): Promise<Answer> | Answer {
     const gone = this.#synced;
     [this.#held, this.#current, this.#synced] = [[], undefined, false];
-    return gone ? [] : super.execProtocolStream(given, options);
+    return gone ? [] : this.#pass(given, options);
   }
 
   #forgetAfter(text: string): void {
