@@ -7,7 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { clientSources } from './client.sources.mjs';
+import { clientSources, withSlashes } from './client.sources.mjs';
 
 const stampFile = 'dist/.build.json';
 const clientFolder = 'src/generated/prisma';
@@ -19,7 +19,7 @@ const packageOf = (name) => `node_modules/${name}/package.json`;
 function filesBelow(folder) {
   if (!existsSync(folder)) return [];
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
-  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  return entries.filter((entry) => entry.isFile()).map((entry) => withSlashes(join(entry.parentPath, entry.name)));
 }
 
 function hashOf(files) {

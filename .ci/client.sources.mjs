@@ -2,13 +2,16 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
+/** A path as it is on every system: what is told by a path, or hashed with it, is told alike. */
+export const withSlashes = (path) => path.replaceAll('\\', '/');
+
 const pages = 'src/pages';
 const isDocument = (name) => name.endsWith('.graphql');
 export const pageDocuments = existsSync(pages)
   ? readdirSync(pages)
       .filter(isDocument)
       .sort()
-      .map((name) => join(pages, name))
+      .map((name) => withSlashes(join(pages, name)))
   : [];
 
 /** The operations of `crm-server/documents`. */

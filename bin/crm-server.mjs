@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 // Starts the server as `npm start` does, with its data in the folder where it is called: the demo where nothing is configured.
-import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { become } from './become.mjs';
 
 const main = fileURLToPath(new URL('../dist/src/main.js', import.meta.url));
 if (!existsSync(main)) {
@@ -11,7 +11,4 @@ if (!existsSync(main)) {
 }
 const flags = ['--max-semi-space-size=16', '--heap-growing-percent=30', '--no-allocation-site-pretenuring'];
 const settings = { NODE_ENV: 'production', MALLOC_TRIM_THRESHOLD_: '131072', MALLOC_MMAP_THRESHOLD_: '131072' };
-const child = spawn(process.execPath, [...flags, main], { stdio: 'inherit', env: { ...settings, ...process.env } });
-// Ctrl-C in a terminal reaches both, and a second signal would end the server at once; whoever else signals means the server.
-for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => (signal === 'SIGTERM' || !process.stdin.isTTY) && child.kill(signal));
-child.on('exit', (code, signal) => process.exit(signal ? 1 : (code ?? 0)));
+become([...flags, main], { ...settings, ...process.env });
