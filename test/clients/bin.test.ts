@@ -56,4 +56,10 @@ describe('the command of the package', () => {
     expect(files).toEqual(expect.arrayContaining(['bin', 'dist/src', 'dist/prisma', 'prisma', 'public', 'docs/guide']));
     for (const path of files) expect([path, existsSync(path)]).toEqual([path, true]);
   });
+
+  it('comes with the licences of what its pages are made of', () => {
+    const text = readFileSync('dist/pages/licenses.md', 'utf8');
+    for (const name of ['@apollo/client', 'react-dom', 'rxjs']) expect(text).toMatch(new RegExp(`^## ${name} - `, 'm'));
+    expect(text).toContain('The above copyright notice and this permission notice shall be included');
+  });
 });
