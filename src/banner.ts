@@ -1,4 +1,4 @@
-import { relative } from 'node:path';
+import { join, relative } from 'node:path';
 import type { DemoLogin } from './demo/demo.js';
 import type { App } from './kernel/context/context.js';
 
@@ -19,8 +19,8 @@ export function banner({ config, database }: App, address: string, demo: DemoLog
 }
 
 function demoLines({ email, password, key, form }: DemoLogin, address: string, dataDir: string): string[] {
-  const file = `${shortened(dataDir)}/demo.key`;
-  const shown = dataDir === ':memory:' ? key : `$(cat ${file})`;
+  const file = join(shortened(dataDir), 'demo.key');
+  const shown = dataDir === ':memory:' ? key : `$(cat ${quoted(file)})`;
   const call = `curl -H "Authorization: Bearer ${shown}" "${address}/api/v1/contacts?per_page=3"`;
   return [
     '',
@@ -34,5 +34,8 @@ function demoLines({ email, password, key, form }: DemoLogin, address: string, d
 function shortened(path: string): string {
   if (path === ':memory:') return 'memory (nothing is kept)';
   const below = relative(process.cwd(), path);
-  return below.startsWith('..') ? path : below;
+  return below.startsWith('..') ? path : below || '.';
 }
+
+/** A path as a shell takes it for one word. */
+const quoted = (path: string) => (/^[\w./@:+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`);
