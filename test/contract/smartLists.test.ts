@@ -15,7 +15,7 @@ import { tokenMailed } from '../support/mail.js';
 let api: TestServer;
 let acme: Account;
 let other: Account;
-let member: Client;
+let member: Client & { userId: string };
 beforeAll(async () => {
   api = await server();
   acme = await api.seed.account();
@@ -186,6 +186,26 @@ describe('PATCH /smart-lists/{id}', () => {
     await expectNothingWritten(api, async () => expectRefusal(await patch({ sort: null, order: 'asc' }), 400, 'order'));
     expect(dataOf(await patch({ sort: null, order: null }))).toMatchObject({ sort: null, order: null });
     await expectNothingWritten(api, async () => expectRefusal(await patch({ order: 'asc' }), 400, 'order'));
+  });
+});
+
+describe('a private list that is shared', () => {
+  it('tells what it was before to its owner alone', async () => {
+    const filters = (value: string) => ({ field: 'city', op: 'eq', value });
+    const { id } = await made({ name: 'Leaving soon', shared: false, filters: filters('Lima') }, member);
+    dataOf(await member.patch(`/smart-lists/${id}`, { shared: true, name: 'Customers', filters: filters('Porto') }));
+    const rows = await api.app.database.prisma.outboxEvent.findMany({ where: { entityId: id }, orderBy: { seq: 'asc' } });
+    expect(rows.map(({ name, changes, onlyFor }) => ({ name, changes, onlyFor }))).toEqual([
+      { name: 'smart_list.created', changes: null, onlyFor: member.userId },
+      {
+        ...{ name: 'smart_list.updated', onlyFor: member.userId },
+        changes: { name: { from: 'Leaving soon', to: 'Customers' }, filters: { from: filters('Lima'), to: filters('Porto') } },
+      },
+      { name: 'smart_list.updated', changes: { shared: { from: false, to: true } }, onlyFor: null },
+    ]);
+    const entries = dataOf(await acme.owner.get('/activities?per_page=200')).data.filter((entry: Loose) => entry.entityId === id);
+    expect(entries).toHaveLength(1);
+    expect(JSON.stringify(entries)).not.toMatch(/Leaving soon|Lima/);
   });
 });
 

@@ -96,7 +96,7 @@ export async function updateSmartList(ctx: Context, id: string, input: UpdateSma
   const { updatedAt } = ctx.update('SmartList', before, asRow(given));
   const record = { ...after, updatedAt };
   if (before.shared && !after.shared) await withdraw(ctx, before, changes);
-  await emitSmartList(ctx, 'updated', record, changes);
+  await tellUpdate(ctx, before, record, changes);
   return record;
 }
 
@@ -111,6 +111,14 @@ export async function deleteSmartList(ctx: Context, id: string) {
 /** Tells of a change of a list: everybody of one that is shared, its owner alone of their own. */
 const emitSmartList = (ctx: Context, event: 'created' | 'updated' | 'deleted', list: SmartList, changes?: Changes) =>
   ctx.emit({ name: `smart_list.${event}`, record: list, changes, onlyFor: list.shared ? null : list.ownerId });
+
+/** Everybody is told that a list is theirs now too, and its owner alone what it was while it was private. */
+async function tellUpdate(ctx: Context, before: SmartList, record: SmartList, changes: Changes): Promise<void> {
+  if (before.shared || !record.shared) return emitSmartList(ctx, 'updated', record, changes);
+  const { shared, ...own } = changes;
+  if (Object.keys(own).length > 0) await emitSmartList(ctx, 'updated', { ...record, shared: false }, own);
+  await emitSmartList(ctx, 'updated', record, { shared: shared! });
+}
 
 /** Those who knew a list while it was shared are told that it is gone for them, and nothing that changed with it. */
 const withdraw = (ctx: Context, before: SmartList, { shared }: Changes) =>
