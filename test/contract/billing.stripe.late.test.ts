@@ -125,7 +125,7 @@ describe('a subscription that has ended at Stripe, of which no message came,', (
     async (now) => {
       const [account, subscription] = await paying();
       subscription.status = now;
-      const key = { 'idempotency-key': 'a plan' };
+      const key = { 'idempotency-key': `a plan ${now}` };
       const { rows } = await toldIn(account, async () => {
         const { url, action } = dataOf(await account.owner.post('/billing/checkout', { planId: 'premium' }, key));
         expect([action, url]).toEqual([null, expect.stringMatching(/\/pay\/cs_\d+$/)]);

@@ -89,3 +89,41 @@ describe('a mail that comes back', () => {
     await automations.until(run!, 'success');
   });
 });
+
+describe('a mail that is opened', () => {
+  const isOpened = { and: [{ field: 'changes.openedAt.to', op: 'is_not_null' }] };
+  const mail = { subject: 'You have looked', body: 'Shall we talk?' };
+  const open = async ({ html }: Loose) => {
+    const [pixel] = /http[^"'\s]*\/e\/open\/[^"'\s]*/.exec(html)!;
+    const reply = await api.anybody().raw({ path: pixel.slice(api.app.config.publicUrl.length) });
+    expect(reply.status).toBe(200);
+  };
+
+  it('is mailed after once by a workflow that does so, whose own mail is opened by a program', async () => {
+    const contact = await acme.contact({ email: 'fetches@example.com' });
+    const trigger = { event: 'message.updated', conditions: isOpened };
+    const workflow = await activeWorkflow(acme, { trigger, actions: [{ type: 'send_email', config: mail }] });
+    dataOf(await acme.owner.post('/email/send-bulk', { contactIds: [contact.id], subject: 'News', body: 'Hello' }));
+    await open(await firstMailTo(contact.email));
+    const second = await eventually(async () => (await mailsTo(api, contact.email)).find(({ subject }) => subject === mail.subject));
+    await open(second!);
+    const outcomes = (await endedRuns(acme, workflow, 2)).map(({ status, error }) => error ?? status).sort();
+    expect(outcomes).toEqual(['loop', 'success']);
+    expect(await mailsTo(api, contact.email)).toHaveLength(2);
+    dataOf(await acme.owner.del(`/workflows/${workflow.id}`));
+  });
+
+  it('ends the wait of the automation that sent it', async () => {
+    const contact = await acme.contact({ email: 'opens@example.com' });
+    const automations = new Automations(acme, await acme.key());
+    const id = await automations.make([
+      aNode('mail', 'action', { type: 'send_email', config: mail }, 'wait'),
+      aNode('wait', 'wait', { event: 'message.updated', conditions: isOpened }, 'end'),
+      aNode('end', 'end'),
+    ]);
+    const [run] = await automations.enroll(id, contact.id);
+    await automations.until(run!, 'waiting');
+    await open(await firstMailTo(contact.email));
+    await automations.until(run!, 'success');
+  });
+});

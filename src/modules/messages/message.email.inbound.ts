@@ -2,10 +2,10 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { Mailbox } from 'postal-mime';
 import { checkAddress, limitAddress } from '../../kernel/access/rateLimits.js';
 import { type AppError, badRequest, check, denied, found } from '../../kernel/base/errors.js';
-import type { Actor, Cause } from '../../kernel/base/principal.js';
+import type { Actor } from '../../kernel/base/principal.js';
 import { storable } from '../../kernel/base/unicode.js';
 import type { Context } from '../../kernel/context/context.js';
-import { json, nullable, text, uuid } from '../../kernel/database/kinds.js';
+import { text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/changes.js';
@@ -13,6 +13,7 @@ import { isEmail } from '../../kernel/model/checks.js';
 import type { CallbackRequest } from '../../kernel/module/module.js';
 import type { RawReply } from '../../kernel/module/routes.js';
 import { keptOnce } from '../../kernel/operations/ownTransaction.js';
+import { asOfRunsBehind } from './message.causes.js';
 import { type Head, headOf, wordsIn, wordsOfAnswered, wordsOfReaders } from './message.email.head.js';
 import { readMail } from './message.email.parserPool.js';
 import type { Mail } from './message.email.parserWorker.js';
@@ -157,23 +158,6 @@ async function idOfCopy(ctx: Context, providerId: string, contactId: string): Pr
   const left = longestId - contactId.length - 1;
   // The cut may go through a character, half of which could not be kept.
   return `${storable(providerId.slice(0, left), left)}#${contactId}`;
-}
-
-const causesOf = statement({
-  name: 'causesOfMessage',
-  takes: { id: uuid },
-  row: { causes: nullable(json<Cause[]>()) },
-  text: ({ account, id }) => sql`select m.causes from messages m where m.account_id = ${account} and m.id = ${id}`,
-});
-
-/**
- * As of the runs behind a mail of ours: what a machine answers to it is their doing, and may not start them again without end. So it is
- * with a report of what became of it, for which a run that sent it may wait all the same.
- */
-async function asOfRunsBehind(ctx: Context, id: string, { isReport }: Pick<Cause, 'isReport'> = {}): Promise<Context> {
-  const [sent] = await ctx.rows(causesOf, { id });
-  const causes = (sent?.causes ?? []).map((cause) => ({ ...cause, ...(isReport && { isReport }) }));
-  return causes.length > 0 ? ctx.within(causes, actor) : ctx;
 }
 
 async function receive(ctx: Context, id: string, { mail, isKept, ...brought }: Brought): Promise<true> {
