@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sweep } from '../../src/workers/sweeps.js';
-import { type Account, dataOf, day, type KeyClient, server, type TestServer } from '../support/index.js';
+import { type Account, dataOf, day, type KeyClient, type Loose, server, type TestServer, toldIn } from '../support/index.js';
 
 let api: TestServer;
 let acme: Account;
@@ -72,6 +72,61 @@ describe('an invoice whose due date is past', () => {
       swept.push(await api.statements(work));
     }
     expect(swept[1]).toBe(swept[0]);
+  });
+});
+
+describe('an invoice that is late and not yet swept', () => {
+  /** The events of an invoice that is late since a moment ago, by what is done with it, with what each says of its status. */
+  const toldOf = async (id: string, work: () => Promise<unknown>) => {
+    const { rows } = await toldIn(acme, work);
+    const own = rows.filter((row: Loose) => row.entityId === id && row.name !== 'invoice.updated');
+    return own.map(({ name, actorKind, data, changes }: Loose) => [name, actorKind, data.status, changes.status ?? null]);
+  };
+  let days = 10;
+  const late = async (fields: Record<string, unknown> = {}) => {
+    const dueDate = `2032-05-${days}`;
+    api.clock.set(`${dueDate}T00:00:00Z`);
+    const id = await sent({ dueDate, ...fields });
+    api.clock.set(`2032-05-${days + 1}T00:00:00Z`);
+    days += 2;
+    return id;
+  };
+  const overdue = ['invoice.overdue', 'system', 'overdue', { from: 'sent', to: 'overdue' }];
+
+  it('is told as overdue before it is told as paid, in part and in whole, and not again', async () => {
+    const id = await late();
+    const paidInPart = ['invoice.payment_recorded', 'api_key', 'overdue', null];
+    expect(await toldOf(id, () => pay(id, 20))).toEqual([overdue, paidInPart]);
+    expect(await standing(id)).toEqual({ shown: 'overdue', kept: 'overdue' });
+    expect(await toldOf(id, () => sweep(api.app))).toEqual([]);
+    const other = await late();
+    const paid = { from: 'overdue', to: 'paid' };
+    expect(await toldOf(other, () => pay(other, 120))).toEqual([
+      overdue,
+      ['invoice.payment_recorded', 'api_key', 'paid', null],
+      ['invoice.paid', 'api_key', 'paid', paid],
+    ]);
+    expect(await toldOf(other, () => sweep(api.app))).toEqual([]);
+  });
+
+  it('is told as overdue before it is told as void', async () => {
+    const id = await late();
+    const voided = ['invoice.voided', 'api_key', 'void', { from: 'overdue', to: 'void' }];
+    expect(await toldOf(id, async () => dataOf(await key.post(`/invoices/${id}/void`)))).toEqual([overdue, voided]);
+  });
+
+  it('is told as it was told before where its contact is merged, and then as overdue', async () => {
+    const [loser, primary] = [await acme.contact(), await acme.contact()];
+    const id = await late({ contactId: loser.id });
+    const body = { primaryId: primary.id, secondaryId: loser.id };
+    const { rows } = await toldIn(acme, async () => dataOf(await key.post('/contacts/merge', body)));
+    const own = rows.filter((row: Loose) => row.entityId === id);
+    expect(own.map(({ name, data, changes }: Loose) => [name, data.contactId, data.status, Object.keys(changes)])).toEqual([
+      ['invoice.updated', primary.id, 'sent', ['contactId']],
+      ['invoice.updated', primary.id, 'overdue', ['status']],
+      ['invoice.overdue', primary.id, 'overdue', ['status']],
+    ]);
+    expect(await toldOf(id, () => sweep(api.app))).toEqual([]);
   });
 });
 

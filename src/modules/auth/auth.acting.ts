@@ -45,6 +45,9 @@ const accountPrincipal = (account: Principal['account'], actor: Actor): Principa
   account,
 });
 
+/** A context in the same unit of work for what follows by itself from what a caller finds: the log names the system. */
+export const asSystem = (ctx: Context): Context => ctx.as(accountPrincipal(ctx.caller.account, system));
+
 /** An account as a statement that finds work selects it. */
 export type FoundAccount = Omit<AccountInfo, 'trialEndsAt'> & { trialEndsAt: string | null };
 

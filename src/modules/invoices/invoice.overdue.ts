@@ -5,7 +5,7 @@ import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { todayOf } from '../../kernel/tables/dateRanges.js';
 import { contactLoader } from '../contacts/contact.service.js';
-import { emitInvoice, readInvoices } from './invoice.service.js';
+import { emitOverdue, readInvoices } from './invoice.service.js';
 import { isLate } from './invoice.table.js';
 
 /** Invoices of one transaction. */
@@ -41,7 +41,7 @@ export const overdueSweep: AccountSweep = {
       );
       // Whom they are to is read at once, not one by one.
       await Promise.all(invoices.map(({ contactId }) => contactLoader(inside).maybe(contactId)));
-      for (const invoice of invoices) await emitInvoice(inside, invoice, { ...invoice, status: 'sent' });
+      for (const invoice of invoices) await emitOverdue(inside, invoice);
       return late.length === portion;
     }),
 };

@@ -1,11 +1,11 @@
 import type { Context } from '../../kernel/context/context.js';
-import { instant, integer, listOf, uuid } from '../../kernel/database/kinds.js';
+import { instant, integer, listOf, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { DomainEvent } from '../../kernel/events/changes.js';
 import { changeAll } from '../../kernel/operations/changeAll.js';
 import { mergedInto } from '../contacts/contact.followMerge.js';
-import { emitInvoice, readInvoices } from './invoice.service.js';
+import { becomeOverdue, emitInvoice, type InvoiceRow, readInvoices } from './invoice.service.js';
 
 /** About how many bytes an invoice over the alias `t` has with its lines and payments: of both there may be hundreds. */
 const bytes = sql`(coalesce(octet_length(t.notes), 0) + coalesce(octet_length(t.terms), 0)
@@ -26,10 +26,24 @@ const ofContact = statement({
 const follow = statement({
   name: 'followMergedContact',
   takes: { ids: listOf(uuid), to: uuid, now: instant },
+  row: { id: uuid, status: text },
   changes: true,
   text: ({ account, ids, to, now }) => sql`
-    update invoices set contact_id = ${to}, updated_at = ${now} where account_id = ${account} and id = any(${ids})`,
+    update invoices set contact_id = ${to}, updated_at = ${now} where account_id = ${account} and id = any(${ids}) returning id, status`,
 });
+
+interface Followed {
+  invoice: InvoiceRow;
+  /** The status that it is kept and was told with. */
+  status: string;
+}
+
+/** Tells that an invoice is to another contact, and, where nobody has been told, that it is overdue. */
+async function tellFollowed(ctx: Context, from: string, { invoice, status }: Followed): Promise<void> {
+  const asTold = { ...invoice, status: status as InvoiceRow['status'] };
+  await emitInvoice(ctx, asTold, { ...asTold, contactId: from });
+  if (invoice.status !== status) await becomeOverdue(ctx, invoice);
+}
 
 /** Contract POST /contacts/merge: the invoices, however many, are to the contact that is kept. */
 export async function onContactDeleted(ctx: Context, event: DomainEvent): Promise<void> {
@@ -38,9 +52,9 @@ export async function onContactDeleted(ctx: Context, event: DomainEvent): Promis
   await changeAll(ctx, {
     find: () => ctx.rows(ofContact, { from }),
     change: async (ids) => {
-      await ctx.rows(follow, { ids, to, now: ctx.now() });
-      return readInvoices(ctx, ids);
+      const kept = new Map((await ctx.rows(follow, { ids, to, now: ctx.now() })).map(({ id, status }) => [id, status]));
+      return (await readInvoices(ctx, ids)).map((invoice) => ({ invoice, status: kept.get(invoice.id)! }));
     },
-    tell: (invoice) => emitInvoice(ctx, invoice, { ...invoice, contactId: from }),
+    tell: (followed) => tellFollowed(ctx, from, followed),
   });
 }

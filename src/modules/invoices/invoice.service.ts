@@ -3,7 +3,7 @@ import { exact, withPlainAmounts } from '../../kernel/base/money.js';
 import { defined } from '../../kernel/base/objects.js';
 import { dayAfter } from '../../kernel/base/timeZones.js';
 import { type Context, validId } from '../../kernel/context/context.js';
-import { day, listOf, type RowOf, uuid } from '../../kernel/database/kinds.js';
+import { day, listOf, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { amountsShown, type Change, type Changes, changesBetween } from '../../kernel/events/changes.js';
@@ -11,6 +11,7 @@ import { listRows } from '../../kernel/lists/list.js';
 import { selectsOfNodes } from '../../kernel/model/connection.js';
 import { changedReferences } from '../../kernel/operations/references.js';
 import { todayOf } from '../../kernel/tables/dateRanges.js';
+import { asSystem } from '../auth/auth.acting.js';
 import { contactLoader } from '../contacts/contact.service.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import type { CreateInvoiceInput, InvoiceItem, InvoiceItemFields, InvoiceList, UpdateInvoiceInput } from './invoice.model.js';
@@ -50,16 +51,30 @@ export async function getInvoice(ctx: Context, id: string): Promise<InvoiceRow> 
 const lock = statement({
   name: 'lockInvoice',
   takes: { id: uuid },
-  row: { id: uuid },
+  row: { id: uuid, status: text },
   locks: true,
-  text: ({ account, id }) => sql`select id from invoices where account_id = ${account} and id = ${id} for update`,
+  text: ({ account, id }) => sql`select id, status from invoices where account_id = ${account} and id = ${id} for update`,
 });
 
-/** One invoice, locked against other writers until this unit of work ends; read after that, so that nothing of it is old. */
+/**
+ * One invoice, locked against other writers until this unit of work ends; read after that, so that nothing of it is old. What reads show
+ * as overdue is written down first, so that it is told before what the caller makes of it.
+ */
 export async function lockInvoice(ctx: Context, id: string): Promise<InvoiceRow> {
-  found((await ctx.rows(lock, { id: validId(id, 'Invoice') }))[0], 'Invoice');
-  return getInvoice(ctx, id);
+  const { status } = found((await ctx.rows(lock, { id: validId(id, 'Invoice') }))[0], 'Invoice');
+  const invoice = await getInvoice(ctx, id);
+  return invoice.status === status ? invoice : becomeOverdue(ctx, invoice);
 }
+
+/** Writes down and tells that an invoice, which reads show as overdue and nobody has been told of, is so. */
+export async function becomeOverdue(ctx: Context, invoice: InvoiceRow): Promise<InvoiceRow> {
+  const overdue = ctx.update('Invoice', invoice, { status: 'overdue' });
+  await emitOverdue(asSystem(ctx), overdue);
+  return overdue;
+}
+
+/** Tells that an invoice has become overdue. */
+export const emitOverdue = (ctx: Context, invoice: InvoiceRow) => emitInvoice(ctx, invoice, { ...invoice, status: 'sent' });
 
 const daysToPay = 30;
 
