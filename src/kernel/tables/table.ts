@@ -82,7 +82,7 @@ export interface TableOptions<
   withoutEvents?: readonly string[];
   /**
    * Values that a field takes without an event, each with those that it takes it from, where its other changes are told: a message that
-   * was queued is on its way. The next event tells what became of it from there, and not what it was when it was told last.
+   * was queued is on its way. What is told of another field meanwhile shows it; what becomes of it is told from what was told before.
    */
   movesUntold?: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
   /**

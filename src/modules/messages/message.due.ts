@@ -8,7 +8,7 @@ import { forgetOutcome, notedOutcome, noteOutcome } from '../../kernel/operation
 import { patience, whenTold } from '../../kernel/operations/ownTransaction.js';
 import { isMailRefused, textRefusals } from '../contacts/contact.optOut.js';
 import { isHeld } from './message.hold.js';
-import { emitMessage, type MessageRow, messageRows, touchLastContacted } from './message.service.js';
+import { asTold, emitMessage, type MessageRow, messageRows, touchLastContacted } from './message.service.js';
 import { messageRow } from './message.table.js';
 
 /**
@@ -192,9 +192,11 @@ async function keep(inside: Context, message: Sending, settling: Settling): Prom
   if (before.attempt !== message.attempt || !isOurs) return null;
   if (message.noted) await forgetOutcome(inside, { table: 'messages', id: message.id });
   const after = { ...inside.update('Message', before, { ...settled(inside, before, settling), leasedUntil: null }) };
-  const changes = changesBetween(before, after, ['status', 'error', 'sentAt', 'providerId', 'fromEmail', 'toEmail', 'fromNumber']);
+  const found = changesBetween(asTold(before), after, ['status', 'error', 'sentAt', 'providerId', 'fromEmail', 'toEmail', 'fromNumber']);
+  const changes = Object.keys(found).length > 0 ? found : undefined;
   if (outcome.kind === 'sent') touchLastContacted(inside, after);
-  if (Object.keys(changes).length > 0) await emitMessage(inside, 'updated', after, changes, outcome.kind === 'sent');
+  // Reads have shown meanwhile that a text was on its way: that it waits again is told also where that is nothing new.
+  if (changes || after.status !== before.status) await emitMessage(inside, 'updated', after, changes, outcome.kind === 'sent');
   return after;
 }
 

@@ -117,6 +117,13 @@ export function touchLastContacted(ctx: Context, { contactId, sentAt }: Pick<Mes
   ctx.touch('Contact', contactId, { lastContactedAt: sentAt ?? ctx.now(), lastActivityAt: sentAt ?? ctx.now() });
 }
 
+/**
+ * A message as it was told last: that a text is on its way is told to nobody (`movesUntold` of its table), unless nobody knows what became
+ * of an attempt.
+ */
+export const asTold = (message: MessageRow): MessageRow =>
+  message.status === 'sending' && message.error !== 'unconfirmed' ? { ...message, status: 'queued' } : message;
+
 /** Tells of a change of a message; besides, that it was received or that a carrier took it, where that is what happened. */
 export function emitMessage(
   ctx: Context,

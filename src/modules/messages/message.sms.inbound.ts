@@ -13,7 +13,16 @@ import { refusalOf } from '../../vendors/sms/sms.js';
 import { actingForAccount, actingForNumber } from '../auth/auth.acting.js';
 import { optOutNumber } from '../contacts/contact.optOut.js';
 import { genuine } from '../numbers/number.notice.js';
-import { blankMessage, countInbound, emitMessage, type MessageRow, messageRows, noText, touchLastContacted } from './message.service.js';
+import {
+  asTold,
+  blankMessage,
+  countInbound,
+  emitMessage,
+  type MessageRow,
+  messageRows,
+  noText,
+  touchLastContacted,
+} from './message.service.js';
 import { markRecipient } from './message.sms.attempt.js';
 import { smsActor as actor, keepOptOutElsewhere } from './message.sms.elsewhere.js';
 import { optOutBy } from './message.sms.words.js';
@@ -193,7 +202,7 @@ async function advance(ctx: Context, id: string, report: Report): Promise<void> 
   const message = ctx.update('Message', before, { status, error, ...times, providerId, dueAt: null });
   const isTakenNow = before.sentAt === null && status !== 'failed';
   if (isTakenNow) touchLastContacted(ctx, message);
-  const changes = changesBetween(before, message, ['status', 'error', 'sentAt', 'deliveredAt', 'providerId']);
+  const changes = changesBetween(asTold(before), message, ['status', 'error', 'sentAt', 'deliveredAt', 'providerId']);
   await emitMessage(ctx, 'updated', message, changes, isTakenNow);
   if (error) await markRecipient(ctx, before, error);
 }
