@@ -84,6 +84,19 @@ describe('POST /users/invite', () => {
     ]);
   });
 
+  it('accepted by a person who was unknown tells all that a user shows of them from then on', async () => {
+    const email = nextEmail();
+    const { id } = dataOf(await acme.owner.post('/users/invite', { email, firstName: 'Guessed' }));
+    const token = await tokenMailed(api, email, 'accept-invite');
+    dataOf(await api.anybody().post('/auth/accept-invite', { token, password, firstName: 'Ada', lastName: 'L' }));
+    const where = { accountId: acme.id, entityId: id, name: 'user.updated' };
+    const { changes }: Loose = await api.app.database.prisma.outboxEvent.findFirstOrThrow({ where });
+    expect(changes).toEqual({
+      ...{ status: { from: 'invited', to: 'active' }, emailVerified: { from: false, to: true } },
+      ...{ name: { from: 'Guessed', to: 'Ada L' }, firstName: { from: null, to: 'Ada' }, lastName: { from: null, to: 'L' } },
+    });
+  });
+
   it('of one person, known elsewhere, by two at once is two invitations of which the later counts', async () => {
     for (let round = 0; round < 5; round++) {
       const { ownerEmail } = await api.seed.account();

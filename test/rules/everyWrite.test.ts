@@ -200,7 +200,11 @@ describe('what happens without a request of its own is told as well:', () => {
     // The link of the invitation came by mail, so that the address is verified by it.
     expect(verified).toMatchObject({ name: 'user.updated', changes: { emailVerified: { from: false, to: true } } });
     const joined = (await feed(acme)).filter((event) => event.entityId === own.ownerId).at(-1);
-    const changes = { status: { from: 'invited', to: 'active' }, name: { from: 'Guessed', to: email } };
+    const changes = {
+      ...{ status: { from: 'invited', to: 'active' }, name: { from: 'Guessed', to: email } },
+      emailVerified: { from: false, to: true },
+    };
+    expect(joined.changes).toEqual(changes);
     expect(joined).toMatchObject({
       name: 'user.updated',
       actorKind: 'user',

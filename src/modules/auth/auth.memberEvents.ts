@@ -20,9 +20,13 @@ export const asMember = (inside: Context, place: Parameters<typeof principalOf>[
 const tellMember = (inside: Context, person: Person, place: Place, told: MemberChange): Promise<void> =>
   asMember(inside, place).emit({ name: 'user.updated', record: userOf(person, place), ...told });
 
+const shown = ['name', 'email', 'status', 'firstName', 'lastName', 'emailVerified'];
+/** What an account knows of nobody who has not joined. */
+const unknown = { firstName: null, lastName: null, emailVerified: false };
+
 /** A member who accepted an invitation: what the account knew of them, and what it knows now. */
 export function tellJoined(inside: Context, before: { name: string; email: string }, person: Person, place: Place): Promise<void> {
-  const changes = changesBetween({ ...before, status: 'invited' }, userOf(person, place), ['name', 'email', 'status']);
+  const changes = changesBetween({ ...unknown, ...before, status: 'invited' }, userOf(person, place), shown);
   return tellMember(inside, person, place, { changes });
 }
 
