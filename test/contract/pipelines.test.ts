@@ -116,6 +116,8 @@ describe('making a pipeline', () => {
         changes: { isDefault: { from: !isDefault, to: isDefault } },
       });
     }
+    const gone = { data: { isDefault: false }, changes: { isDefault: { from: true, to: false } } };
+    expect(back.rows.find(({ name }) => name === 'pipeline.deleted')).toMatchObject(gone);
   });
 
   it('answers 403 over the plan and 402 after the trial', async () => {

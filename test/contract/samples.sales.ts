@@ -62,7 +62,9 @@ export const salesSamples: Record<string, MakeSample> = {
   'POST /pipelines': (_account, n) => ({ body: { name: `Made ${n}`, description: 'New business', stages } }),
   'GET /pipelines/{id}': onPipeline,
   'PATCH /pipelines/{id}': async (account, n) => ({ ...(await onPipeline(account, n)), body: { name: `Renamed ${n}`, description: 'x' } }),
-  'DELETE /pipelines/{id}': onPipeline,
+  'DELETE /pipelines/{id}': async (account, n) => ({
+    params: { id: (await account.pipeline({ name: `Pipeline ${n}`, isDefault: true })).id },
+  }),
   'GET /pipelines/{id}/stages': onPipeline,
   'POST /pipelines/{id}/stages': async (account, n) => ({ ...(await onPipeline(account, n)), body: { name: 'Added', position: 1 } }),
   'PATCH /pipelines/{id}/stages/{stageId}': async (account, n) => ({

@@ -229,6 +229,8 @@ export async function deletePipeline(ctx: Context, id: string) {
   const pipeline = await lockPipeline(ctx, id);
   ctx.update('Pipeline', pipeline, { deletedAt: ctx.now(), isDefault: false });
   if (pipeline.isDefault) await passDefault(ctx, passDefaultOn, true);
-  await ctx.emit({ name: 'pipeline.deleted', record: pipeline });
+  const record = { ...pipeline, isDefault: false };
+  const changes = pipeline.isDefault ? changesBetween(pipeline, record, ['isDefault']) : undefined;
+  await ctx.emit({ name: 'pipeline.deleted', record, changes });
   return deleted('Pipeline', pipeline.id);
 }
