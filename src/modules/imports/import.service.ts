@@ -6,6 +6,7 @@ import { grouped } from '../../kernel/context/loaders.js';
 import { instant, integer, json, listOf, nullable, type RowOf, text, uuid, word } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
+import { changesBetween } from '../../kernel/events/changes.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { inFinalTransaction, readProgress, saveProgress } from '../../kernel/operations/detached.js';
 import { loader } from '../../kernel/operations/loader.js';
@@ -209,13 +210,13 @@ export const importPreviewLoader = loader<ImportPreview[]>(async (ctx, ids) => {
 const begin = statement({
   name: 'beginImport',
   takes: { id: uuid, now: instant, by: json<JobFor>() },
-  row: { was: text },
+  row: { status: text, error: nullable(text) },
   changes: true,
   text: ({ account, id, now, by }) => sql`
     update imports t set status = 'processing', error = null, fruitless = 0, started_at = coalesce(t.started_at, ${now}), updated_at = ${now},
       begun_by = ${by}::jsonb
-    from (select i.id, i.status from imports i where i.account_id = ${account} and i.id = ${id} and i.total_rows > 0 for update) old
-    where t.account_id = ${account} and t.id = old.id and old.status in ('pending', 'failed') returning old.status as was`,
+    from (select i.id, i.status, i.error from imports i where i.account_id = ${account} and i.id = ${id} and i.total_rows > 0 for update) old
+    where t.account_id = ${account} and t.id = old.id and old.status in ('pending', 'failed') returning old.status, old.error`,
 });
 
 /** POST /imports/{id}/process: begins to import; 409 when it was begun already. */
@@ -226,7 +227,7 @@ export async function processImport(ctx: Context, id: string): Promise<Import> {
   checkTrial(ctx);
   check(begun, () => conflict('status', `is ${known.status} already`));
   await ctx.enqueue('contactImport', { importId: known.id }, importJob);
-  const changes = { status: { from: begun.was, to: known.status } };
+  const changes = changesBetween(begun, known, ['status', 'error']);
   await ctx.emit({ name: 'import.updated', record: known, changes, also: { 'import.started': ['status'] } });
   return known;
 }

@@ -1,6 +1,6 @@
 import { check, conflict } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
-import { instant, listOf, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
+import { instant, listOf, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import { type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/changes.js';
@@ -8,22 +8,22 @@ import { notedOutcome } from '../../kernel/operations/notedOutcomes.js';
 import { emitMessage, type MessageRow, messageRows } from './message.service.js';
 import { messageTable } from './message.table.js';
 
-/** A message that was cancelled, and the status that it had. */
-export const cancelledMessage = { ...messageTable.shape, wasStatus: text };
+/** A message that was cancelled, and the status and the error that it had. */
+export const cancelledMessage = { ...messageTable.shape, wasStatus: text, wasError: nullable(text) };
 
 /** Cancels what waits to be sent, of messages under the alias `m`; one of which it is noted that it went waits no more. */
 export const cancelSql = ({ account, which, error, now }: { account: Sql; which: Sql; error: Sql; now: Sql }) => sql`
   with waiting as (
-    select m.id, m.status from messages m where m.account_id = ${account} and m.status in ('scheduled', 'queued') and ${which}
+    select m.id, m.status, m.error from messages m where m.account_id = ${account} and m.status in ('scheduled', 'queued') and ${which}
       and ${notedOutcome('messages', 'm')} is null
     order by m.id for update)
   update messages t set status = 'cancelled', due_at = null, error = ${error}, updated_at = ${now}
-  from waiting w where t.account_id = ${account} and t.id = w.id returning ${messageTable.columns}, w.status as "wasStatus"`;
+  from waiting w where t.account_id = ${account} and t.id = w.id returning ${messageTable.columns}, w.status as "wasStatus", w.error as "wasError"`;
 
 /** Tells of messages that were cancelled. */
 export async function tellCancelled(ctx: Context, messages: RowOf<typeof cancelledMessage>[]): Promise<void> {
-  const tell = ({ wasStatus, ...message }: RowOf<typeof cancelledMessage>) =>
-    emitMessage(ctx, 'updated', message, { status: { from: wasStatus, to: 'cancelled' } });
+  const tell = ({ wasStatus, wasError, ...message }: RowOf<typeof cancelledMessage>) =>
+    emitMessage(ctx, 'updated', message, changesBetween({ status: wasStatus, error: wasError }, message, ['status', 'error']));
   await Promise.all(messages.map(tell));
 }
 

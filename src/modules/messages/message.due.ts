@@ -184,6 +184,9 @@ export async function settle(
   }
 }
 
+/** What of a message an attempt may change. */
+const settledFields = ['status', 'error', 'sentAt', 'provider', 'providerId', 'fromEmail', 'toEmail', 'fromNumber'];
+
 async function keep(inside: Context, message: Sending, settling: Settling): Promise<MessageRow | null> {
   const { outcome } = settling;
   const before = await forChangeAsRead(inside, messageRows, message);
@@ -192,7 +195,7 @@ async function keep(inside: Context, message: Sending, settling: Settling): Prom
   if (before.attempt !== message.attempt || !isOurs) return null;
   if (message.noted) await forgetOutcome(inside, { table: 'messages', id: message.id });
   const after = { ...inside.update('Message', before, { ...settled(inside, before, settling), leasedUntil: null }) };
-  const found = changesBetween(asTold(before), after, ['status', 'error', 'sentAt', 'providerId', 'fromEmail', 'toEmail', 'fromNumber']);
+  const found = changesBetween(asTold(before), after, settledFields);
   const changes = Object.keys(found).length > 0 ? found : undefined;
   if (outcome.kind === 'sent') touchLastContacted(inside, after);
   // Reads have shown meanwhile that a text was on its way: that it waits again is told also where that is nothing new.
