@@ -168,6 +168,9 @@ describe('a wait for a record that is deleted', () => {
     });
     const ended = told.filter(({ changes }) => ((changes ?? {}) as Loose).status?.to === 'failed');
     expect(ended.map(({ name }) => name).sort()).toEqual(['automation_run.updated', 'automation_step_log.updated']);
+    const { changes, data } = ended.find(({ name }) => name === 'automation_run.updated') as Loose;
+    expect(changes).toMatchObject({ currentNodeId: { to: null }, waitEvent: { from: 'deal.won', to: null }, endReason: { to: 'failed' } });
+    expect([data.currentNodeId, changes.currentNodeId.from]).toEqual([null, expect.any(String)]);
     dataOf(await automations.key.del(`/automations/${id}`));
   });
 

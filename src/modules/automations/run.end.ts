@@ -2,12 +2,12 @@ import type { Context } from '../../kernel/context/context.js';
 import { instant, listOf, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import { type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import type { Changes, DomainEvent } from '../../kernel/events/changes.js';
+import { changesBetween, type DomainEvent } from '../../kernel/events/changes.js';
 import { batched } from '../../kernel/operations/loader.js';
 import { relinks } from '../../kernel/operations/relink.js';
 import { mergedInto } from '../contacts/contact.followMerge.js';
 import type { AutomationRunEnd } from './run.model.js';
-import { emitRun } from './run.start.js';
+import { changesOfRun, emitRun } from './run.start.js';
 import { automationRunTable, automationStepLogTable, wholeSteps } from './run.table.js';
 
 const { shape, columns } = automationRunTable;
@@ -20,20 +20,31 @@ const over = (
   waiting_since = null, waiting_after = null, waiting_unplaced = '{}', state = null, due_at = null, leased_until = null, updated_at = ${now},
   duration_ms = greatest(extract(epoch from ${now} - t.started_at) * 1000, 0)`;
 
+/** What of a run that ends its event tells as it was before: what `over` leaves of it. */
+const was = {
+  wasStatus: shape.status,
+  wasError: shape.error,
+  wasNodeId: shape.currentNodeId,
+  wasUntil: shape.waitUntil,
+  wasEvent: shape.waitEvent,
+};
+const asItWas = sql`l.status as "wasStatus", l.error as "wasError", l.current_node_id as "wasNodeId", l.wait_until as "wasUntil", l.wait_event as "wasEvent"`;
+const toEnd = sql`r.id, r.status, r.error, r.current_node_id, r.wait_until, r.wait_event`;
+
 const ending = statement({
   name: 'cancelAutomationRuns',
   takes: { contacts: listOf(uuid), beside: nullable(uuid), reason: text, now: instant },
-  row: { ...shape, wasStatus: shape.status },
+  row: { ...shape, ...was },
   changes: true,
   text: ({ account, contacts, beside, reason, now }) => sql`
     with live as (
-      select r.id, r.status from automation_runs r
+      select ${toEnd} from automation_runs r
       where r.account_id = ${account} and r.contact_id = any(${contacts}) and r.status in ('running', 'waiting')
         and (${beside} is null or exists (select 1 from automation_runs o where o.account_id = r.account_id
           and o.automation_id = r.automation_id and o.contact_id = ${beside} and o.status in ('running', 'waiting')))
       order by r.id for update of r)
     update automation_runs t set status = 'cancelled', end_reason = ${reason}, ${over(now)}
-    from live l where t.account_id = ${account} and t.id = l.id returning ${columns}, l.status as "wasStatus"`,
+    from live l where t.account_id = ${account} and t.id = l.id returning ${columns}, ${asItWas}`,
 });
 
 /** Why a wait for an event of a record fails that is deleted. */
@@ -43,12 +54,15 @@ export const recordIsGone = (event: string): string =>
 const failing = statement({
   name: 'failWaitsOfAutomationRuns',
   takes: { runs: listOf(uuid), now: instant },
-  row: { ...shape, wasStatus: shape.status },
+  row: { ...shape, ...was },
   changes: true,
   text: ({ account, runs, now }) => sql`
+    with live as (
+      select ${toEnd} from automation_runs r
+      where r.account_id = ${account} and r.id = any(${runs}) and r.status = 'waiting' order by r.id for update)
     update automation_runs t set status = 'failed', end_reason = 'failed', ${over(now)},
       error = replace(${recordIsGone('*')}::text, '*', t.wait_event)
-    where t.account_id = ${account} and t.id = any(${runs}) and t.status = 'waiting' returning ${columns}, 'waiting' as "wasStatus"`,
+    from live l where t.account_id = ${account} and t.id = l.id returning ${columns}, ${asItWas}`,
 });
 
 const step = automationStepLogTable;
@@ -64,24 +78,23 @@ const endingSteps = statement({
       and r.account_id = t.account_id and r.id = t.run_id returning ${wholeSteps.columns}`,
 });
 
-type Ended = RowOf<typeof shape> & { wasStatus: string };
+type Ended = RowOf<typeof shape> & RowOf<typeof was>;
 
 /** Ends the waits that runs were in when they ended, as these did, and tells of both. */
 async function tellEnds(ctx: Context, ended: readonly Ended[], now: Date): Promise<void> {
   if (ended.length === 0) return;
   const steps = await ctx.rows(endingSteps, { runs: ended.map(({ id }) => id), now });
-  const from = (status: string, to: string, error: string | null): Changes => ({
-    status: { from: status, to },
-    ...(error !== null && { error: { from: null, to: error } }),
-  });
   await Promise.all([
     ...steps.map((record) => {
-      const changes = from('waiting', record.status, record.error);
+      const waited = { status: 'waiting', error: null, completedAt: null, durationMs: null };
+      const changes = changesBetween(waited, record, Object.keys(waited));
       return ctx.emit({ name: 'automation_step_log.updated', record, changes, logged: false });
     }),
-    ...ended.map(({ wasStatus, ...run }) =>
-      emitRun(ctx, 'updated', run, { ...from(wasStatus, run.status, run.error), endReason: { from: null, to: run.endReason } }),
-    ),
+    ...ended.map((one) => {
+      const { wasStatus: status, wasError: error, wasNodeId: currentNodeId, wasUntil: waitUntil, wasEvent: waitEvent, ...run } = one;
+      const before = { ...run, status, error, currentNodeId, waitUntil, waitEvent, endReason: null, completedAt: null, durationMs: null };
+      return emitRun(ctx, 'updated', run, changesOfRun(before, run));
+    }),
   ]);
 }
 

@@ -3,7 +3,6 @@ import { YieldTimer } from '../../kernel/base/eventLoop.js';
 import { jsonSize } from '../../kernel/base/jsonText.js';
 import type { Context } from '../../kernel/context/context.js';
 import { changesBetween } from '../../kernel/events/changes.js';
-import { namesOf } from '../../kernel/model/fieldRules.js';
 import { withoutPeople } from '../actions/action.kinds.js';
 import { actionPerformer, readContact } from '../actions/action.service.js';
 import type { GraphNode, Plan } from './automation.graph.js';
@@ -12,8 +11,8 @@ import { actedOf, actionOf, callRunner, runnerStep, runTriggerOf } from './run.a
 import { beginningOf, seenInFeed } from './run.begin.js';
 import { afterWait, decide, type Subject } from './run.decide.js';
 import { failWaits } from './run.end.js';
-import { AutomationRun, type AutomationRunEnd, type AutomationStepStatus, type AutomationStepType } from './run.model.js';
-import { emitRun } from './run.start.js';
+import type { AutomationRunEnd, AutomationStepStatus, AutomationStepType } from './run.model.js';
+import { changesOfRun, emitRun } from './run.start.js';
 import { type DueRun, type RunRow, type RunState, type StepRow, stepRows } from './run.table.js';
 
 /** The most actions of one transaction, so that it is short. */
@@ -52,8 +51,6 @@ interface Step {
 }
 
 type Changed = Partial<Omit<RunRow, 'waitingUnplaced'>> & { waitingUnplaced?: string[]; leasedUntil?: null };
-
-const tracked = namesOf(AutomationRun).filter((name) => !['id', 'createdAt', 'updatedAt'].includes(name));
 
 /** A run on its way through its plan, in one unit of work. */
 export class RunExecutor {
@@ -273,7 +270,7 @@ export class RunExecutor {
       const record = { ...step, output: withoutPeople(step.output) };
       await ctx.emit({ name: 'automation_step_log.created', record, logged: false });
     }
-    const changes = changesBetween(run, after, tracked);
+    const changes = changesOfRun(run, after);
     if (Object.keys(changes).length > 0) await emitRun(ctx, 'updated', after, changes);
   }
 }

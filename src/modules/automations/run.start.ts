@@ -1,9 +1,11 @@
 import type { Actor, Cause } from '../../kernel/base/principal.js';
 import type { Context } from '../../kernel/context/context.js';
 import { emptyRow } from '../../kernel/database/kinds.js';
-import type { Changes } from '../../kernel/events/changes.js';
+import { type Changes, changesBetween } from '../../kernel/events/changes.js';
 import type { Seen } from '../../kernel/matching/matcher.js';
+import { namesOf } from '../../kernel/model/fieldRules.js';
 import { isLoop } from '../actions/action.trigger.js';
+import { AutomationRun } from './run.model.js';
 import { automationRunTable, type RunRow, type Started } from './run.table.js';
 
 /** What starts a run. */
@@ -60,6 +62,9 @@ export function within(
   const isSaid = (ctx.request.causes ?? []).length >= chain.length;
   return ctx.within([...(isSaid ? [] : chain), { kind: 'automation', id: automation.id, runId }], actorOf(automation));
 }
+
+const tracked = namesOf(AutomationRun).filter((name) => !['id', 'createdAt', 'updatedAt'].includes(name));
+export const changesOfRun = (before: RunRow, after: RunRow): Changes => changesBetween(before, after, tracked);
 
 /** Tells of a change of a run: progress, which is no entry of the log. */
 export const emitRun = (ctx: Context, event: 'created' | 'updated', run: RunRow, changes?: Changes): Promise<void> =>
