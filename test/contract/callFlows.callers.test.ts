@@ -12,6 +12,7 @@ import {
   processorTime,
   server,
   type TestServer,
+  toldIn,
 } from '../support/index.js';
 import { freeNumber } from './samples.talk.js';
 
@@ -125,6 +126,19 @@ describe('a simulated caller who is led in circles', () => {
 });
 
 describe('PUT /call-flows/presence', () => {
+  it('tells that a member changed, and their phone to nobody: users show none', async () => {
+    const own = await api.seed.account();
+    const { rows } = await toldIn(own, async () => {
+      for (const body of [{ presence: 'on', phone: '+14155550177' }, { phone: '+14155550178' }])
+        dataOf(await own.owner.put('/call-flows/presence', body));
+    });
+    expect(rows.map(({ name, changes }) => [name, changes])).toEqual([
+      ['user.updated', { presence: { from: 'off', to: 'on' } }],
+      ['user.updated', null],
+    ]);
+    expect(JSON.stringify(rows.map(({ data, changes }) => [data, changes]))).not.toContain('1415555');
+  });
+
   it('keeps a presence and a phone that are said at the same moment', async () => {
     const { owner } = await api.seed.account();
     for (let round = 0; round < 20; round++) {

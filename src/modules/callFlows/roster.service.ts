@@ -83,7 +83,9 @@ export async function setPresence(ctx: Context, { presence: said, phone }: SetPr
   const changes = changesBetween(before, { ...before, ...given }, ['presence', 'phone']);
   if (Object.keys(changes).length > 0) {
     await ctx.db.membership.updateMany({ where: { userId }, data: given });
-    await ctx.emit({ name: 'user.updated', record: await getUser(ctx, userId), changes, logged: false });
+    // Who may see users sees no phone of them: that is for who may see the roster.
+    const { presence } = changes;
+    await ctx.emit({ name: 'user.updated', record: await getUser(ctx, userId), changes: presence && { presence }, logged: false });
   }
   const row = found(await findRow<RosterRow>(ctx, rosterTable, userId), 'User');
   return { ...row, did: didOf(ctx, row.did) };
