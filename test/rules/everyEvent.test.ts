@@ -129,6 +129,21 @@ async function successors(): Promise<[before: Loose, event: Loose][]> {
   });
 }
 
+/** What follows from messages, whose events tell it. */
+const ofMessages: Record<string, string[]> = { Conversation: ['conversationState', 'sla', 'closedAt'] };
+
+/** The old values of an event that were told otherwise by the one before it, but for what changes without a word of it. */
+function notGoneOnFrom([before, event]: [Loose, Loose]): string[] {
+  const { name: type } = typeOf(event);
+  const { withoutEvents = [] } = tables.get(type)?.options ?? {};
+  return Object.entries((event.changes ?? {}) as Record<string, Loose>)
+    .filter(
+      ([name, { from }]) => Object.hasOwn(before.data, name) && isPlain(from) && isPlain(before.data[name]) && from !== before.data[name],
+    )
+    .filter(([name]) => ![...withoutEvents, ...(ofRuns[type] ?? []), ...(ofMessages[type] ?? [])].includes(name))
+    .map(([name, { from }]) => `${before.name}, ${event.name}: ${name} was told as ${before.data[name]}, and goes on from ${from}`);
+}
+
 const seen = new Set<string>();
 let after = 0n;
 
@@ -172,6 +187,10 @@ describe('every event tells its record as it is then:', () => {
     );
     expect(moved.filter((one) => !one.isLookedAt)).toEqual([]);
     expect(moved.map(({ at }) => at)).toEqual(expect.arrayContaining(['Message.status', 'User.status', 'Import.status']));
+  });
+
+  it('and its changes go on from what was told of it before', async () => {
+    expect((await successors()).flatMap(notGoneOnFrom)).toEqual([]);
   });
 
   it('and these are all kinds of records', () => {
