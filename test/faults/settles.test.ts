@@ -59,35 +59,54 @@ function nextOfTexts(): NextAnswer {
   return { whenAsked: asked.whenCome, letGo: answered.come };
 }
 
+type Until = Parameters<typeof whileLocked>[3];
+
+/** What is sent while rows are held, how, and until when. */
+interface HeldSending {
+  next: NextAnswer;
+  held: string;
+  send: () => Promise<Reply>;
+  /** Until the sending is answered, where nothing else is said. */
+  until?: Until;
+}
+
 /** Sends something, and holds rows from before the answer of the vendor on. */
-async function sentWhileHeld(next: NextAnswer, held: string, send: () => Promise<Reply>, until: Parameters<typeof whileLocked>[3]) {
+async function sentWhileHeld({ next, held, send, until }: HeldSending) {
   const sent = send();
   await next.whenAsked;
   const goOn = () => {
     next.letGo();
     return sent;
   };
-  return dataOf(await whileLocked(api, held, goOn, until));
+  const untilNoted: Until = async (look) => {
+    await sent;
+    expect((await look.query('select from due_outcomes')).rows).toHaveLength(1);
+  };
+  return dataOf(await whileLocked(api, held, goOn, until ?? untilNoted));
 }
 
 const mail = ({ id }: Loose) => acme.owner.post('/email/send', { contactId: id, subject: 'Offer', body: 'Hello' });
 const messageOf = async (contact: Loose): Promise<Loose> => dataOf(await acme.owner.get(`/messages?contact_id=${contact.id}`)).data[0];
 const messagesHeld = ({ id }: Loose) => `select 1 from messages where contact_id = '${id}' for update`;
-const untilNoted: Parameters<typeof whileLocked>[3] = (look) =>
-  eventually(async () => (await look.query('select from due_outcomes')).rows.length > 0);
+const contactHeld = ({ id }: Loose) => `select 1 from contacts where id = '${id}' for update`;
 const noted = async () => (await api.app.database.execute('select from due_outcomes', [])).rows.length;
 
 onPostgres(describe)('what a vendor answers about a message that is held for longer than a statement waits', () => {
   it('is kept: a mail has gone once', async () => {
     const contact = await acme.contact({ email: 'held@example.com' });
-    const sent = await sentWhileHeld(nextOfMail(), messagesHeld(contact), () => mail(contact), untilWaitingAgain);
+    const sent = await sentWhileHeld({
+      next: nextOfMail(),
+      held: messagesHeld(contact),
+      send: () => mail(contact),
+      until: untilWaitingAgain,
+    });
     expect(sent).toMatchObject({ status: 'sent', error: null });
     expect(await mailsTo(api, contact.email)).toHaveLength(1);
   });
 
   it('is noted where that lasts, and the mail does not go again', async () => {
     const contact = await acme.contact({ email: 'held.long@example.com' });
-    const sent = await sentWhileHeld(nextOfMail(), messagesHeld(contact), () => mail(contact), untilNoted);
+    const sent = await sentWhileHeld({ next: nextOfMail(), held: messagesHeld(contact), send: () => mail(contact) });
     expect(sent).toMatchObject({ status: 'queued', error: null });
     expect((await acme.owner.post(`/messages/${sent.id}/cancel`)).status).toBe(409);
     await eventually(async () => (await messageOf(contact)).status === 'sent');
@@ -97,13 +116,31 @@ onPostgres(describe)('what a vendor answers about a message that is held for lon
 
   it('is noted where the contact is held: an opt-out that the carrier tells', async () => {
     const contact = await acme.contact({ phone: '+14155550179' });
-    const held = `select 1 from contacts where id = '${contact.id}' for update`;
     const text = () => acme.owner.post('/messages/sms/send', { contactId: contact.id, body: 'Hello' });
-    const sent = await sentWhileHeld(nextOfTexts(), held, text, untilNoted);
+    const sent = await sentWhileHeld({ next: nextOfTexts(), held: contactHeld(contact), send: text });
     expect(sent).toMatchObject({ status: 'sending', error: null });
     await eventually(async () => (await messageOf(contact)).status === 'failed');
     expect((await messageOf(contact)).error).toBe('recipient_opted_out');
     expect(dataOf(await acme.owner.get(`/contacts/${contact.id}`)).optedOutSms).toBe(true);
+    expect(await noted()).toBe(0);
+  });
+
+  it('is noted before the lease is over, and whoever takes the mail then does not send it', async () => {
+    const contact = await acme.contact({ email: 'held.lease@example.com' });
+    const next = nextOfMail();
+    const sent = mail(contact);
+    await next.whenAsked;
+    // The mail server took its time.
+    const lease = `update messages set leased_until = now() + interval '6 seconds' where contact_id = '${contact.id}' returning attempt`;
+    const { rows } = await api.app.database.execute(lease, []);
+    const attempts = async (look: Parameters<Until>[0]) =>
+      (await look.query(`select attempt from messages where contact_id = '${contact.id}'`)).rows[0].attempt;
+    const goOn = async () => next.letGo();
+    const untilTakenAgain: Until = (look) => eventually(async () => (await attempts(look)) > (rows[0] as Loose).attempt);
+    await whileLocked(api, contactHeld(contact), goOn, untilTakenAgain);
+    await sent;
+    await eventually(async () => (await messageOf(contact)).status === 'sent');
+    expect(await mailsTo(api, contact.email)).toHaveLength(1);
     expect(await noted()).toBe(0);
   });
 });

@@ -39,15 +39,19 @@ export type Patiently = <T>(work: (isFirst: boolean) => Promise<T>) => Promise<T
 /**
  * Does again what waited for a lock in vain, for about ten seconds from now on: for what a vendor tells once, which nobody would bring
  * again because a large merge held its contact. All that one request waits for goes by one of these.
+ * `whenHeld` is done once, after the first wait in vain.
  */
-export function patience(): Patiently {
+export function patience(whenHeld?: () => Promise<void>): Patiently {
   const end = performance.now() + patienceMs;
+  let isHeld = false;
   return async (work) => {
     for (let isFirst = true; ; isFirst = false) {
       try {
         return await work(isFirst);
       } catch (error) {
         if (!waitedTooLong(error instanceof StaleReads ? error.cause : error) || performance.now() > end) throw error;
+        if (!isHeld) await whenHeld?.();
+        isHeld = true;
         await pause(pauseMs);
       }
     }

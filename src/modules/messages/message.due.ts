@@ -157,11 +157,35 @@ function settlingOf({ noted, isPlanned }: Sending, outcome: Outcome): Settling {
 
 const refusalIn = (outcome: Outcome) => ('refusal' in outcome ? outcome.refusal : undefined);
 
+/** What became of an attempt, noted beside its message; that nothing went is found out again. */
+class OutcomeNote {
+  isKept: boolean;
+
+  constructor(
+    private readonly ctx: Context,
+    private readonly message: Sending,
+    private readonly settling: Settling,
+  ) {
+    this.isKept = message.noted !== null;
+  }
+
+  /** Whether it is noted. */
+  async keep(): Promise<boolean> {
+    if (this.isKept || !['sent', 'failed', 'unconfirmed'].includes(this.settling.outcome.kind)) return this.isKept;
+    const { ctx, message, settling } = this;
+    this.isKept = await noteOutcome(ctx, { table: 'messages', id: message.id }, settling).then(
+      () => true,
+      () => false,
+    );
+    return this.isKept;
+  }
+}
+
 /**
  * Keeps what became of an attempt, while it is ours: where the lease was lost, somebody else's outcome stands. What a refusal says of the
- * number is kept first (`learn`). Where it cannot be written, since somebody holds the message or its contact for longer than about ten
- * seconds, it is noted beside the message, which is then settled by whoever takes it next: what a carrier has taken must not be forgotten,
- * or it would be sent again.
+ * number is kept first (`learn`). Where it cannot be written at once, since somebody holds the message or its contact, it is noted beside
+ * the message: what a carrier has taken must not be forgotten, or it would be sent again by whoever takes it once the lease is over, or
+ * this process. Where they are held for longer than about ten seconds, the message is settled by whoever takes it next.
  */
 export async function settle(
   ctx: Context,
@@ -171,14 +195,13 @@ export async function settle(
 ): Promise<MessageRow | null> {
   const settling = settlingOf(message, outcome);
   const refusal = refusalIn(settling.outcome);
-  const patiently = patience();
+  const note = new OutcomeNote(ctx, message, settling);
+  const patiently = patience(async () => void (await note.keep()));
   try {
     if (learn && refusal) await whenTold(ctx, (inside) => learn(inside, refusal), patiently);
-    return await whenTold(ctx, (inside) => keep(inside, message, settling), patiently);
+    return await whenTold(ctx, (inside) => keep(inside, message, settling, note), patiently);
   } catch (error) {
-    // That nothing went is found out again.
-    if (!['sent', 'failed', 'unconfirmed'].includes(settling.outcome.kind)) throw error;
-    await noteOutcome(ctx, { table: 'messages', id: message.id }, settling).catch(() => Promise.reject(error));
+    if (!(await note.keep())) throw error;
     ctx.app.log.warn({ err: error, message: message.id }, 'what became of a message is noted, and written later');
     return null;
   }
@@ -187,13 +210,13 @@ export async function settle(
 /** What of a message an attempt may change. */
 const settledFields = ['status', 'error', 'sentAt', 'provider', 'providerId', 'fromEmail', 'toEmail', 'fromNumber'];
 
-async function keep(inside: Context, message: Sending, settling: Settling): Promise<MessageRow | null> {
+async function keep(inside: Context, message: Sending, settling: Settling, note: OutcomeNote): Promise<MessageRow | null> {
   const { outcome } = settling;
   const before = await forChangeAsRead(inside, messageRows, message);
   const isOurs =
     ['queued', 'scheduled', 'sending'].includes(before.status) || (outcome.kind === 'sent' && hasGoneAllTheSame(before, outcome));
   if (before.attempt !== message.attempt || !isOurs) return null;
-  if (message.noted) await forgetOutcome(inside, { table: 'messages', id: message.id });
+  if (note.isKept) await forgetOutcome(inside, { table: 'messages', id: message.id });
   const after = { ...inside.update('Message', before, { ...settled(inside, before, settling), leasedUntil: null }) };
   const found = changesBetween(asTold(before), after, settledFields);
   const changes = Object.keys(found).length > 0 ? found : undefined;
