@@ -57,26 +57,31 @@ export async function forgetLapses({ database, log }: App, { table }: DueWork, {
     .catch((err: unknown) => log.warn({ err, id }, 'how often the work on a row was cut off could not be forgotten'));
 }
 
-/** Rows of a table that are kept beside due rows, where those are due no more, or gone. `old`: which of them may go, alias `l`. */
-function leftBehind({ registry }: App, table: string, { most, old }: { most: Sql; old: Sql }): Sql {
-  const isDue = [...registry.due.values()].map(
+/** Which rows of a table that are kept beside due rows (alias `l`) may go: those whose row is none of these (alias `t`), and `old`. */
+interface LeftBehind {
+  most: Sql;
+  of: Sql;
+  old: Sql;
+}
+
+function leftBehind({ registry }: App, table: string, { most, of, old }: LeftBehind): Sql {
+  const isThere = [...registry.due.values()].map(
     (due) => sql`when ${rawSql(`'${due.table}'`)} then exists (
-      select from ${rawSql(due.table)} t where t.account_id = l.account_id and t.id = l.id and t.due_at is not null)`,
+      select from ${rawSql(due.table)} t where t.account_id = l.account_id and t.id = l.id and ${of})`,
   );
   const beside = rawSql(table);
   return sql`delete from ${beside} d using (
-      select account_id, kind, id from ${beside} l where ${old} and not case l.kind ${joinSql(isDue, ' ')} else false end limit ${most}
+      select account_id, kind, id from ${beside} l where ${old} and not case l.kind ${joinSql(isThere, ' ')} else false end limit ${most}
     ) l where d.account_id = l.account_id and d.kind = l.kind and d.id = l.id returning 1`;
 }
 
 /** Counts of rows that are due no more, or gone: what settled them, such as whoever took back what was to be sent, does not delete them. */
-export const lapsesOver = (app: App): Sweep => ({ rows: ({ most }) => leftBehind(app, 'due_lapses', { most, old: sql`true` }) });
+export const lapsesOver = (app: App): Sweep => ({
+  rows: ({ most }) => leftBehind(app, 'due_lapses', { most, of: sql`t.due_at is not null`, old: sql`true` }),
+});
 
-/**
- * What was noted of such rows, after a month: it may be of a row that nobody works on by itself, such as a text message that its client
- * sends once more under its key.
- */
+/** What was noted of rows that are gone, after a month; what settles one that is there forgets its note. */
 export const outcomesOver = (app: App): Sweep => ({
-  rows: ({ before, most }) => leftBehind(app, 'due_outcomes', { most, old: sql`l.created_at < ${before}` }),
+  rows: ({ before, most }) => leftBehind(app, 'due_outcomes', { most, of: sql`true`, old: sql`l.created_at < ${before}` }),
   before: (now) => new Date(now.getTime() - 30 * dayMs),
 });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SmsRefused } from '../../src/vendors/sms/sms.js';
+import { sweep } from '../../src/workers/sweeps.js';
 import { untilWaitingAgain, whileLocked } from '../support/heldUp.js';
 import { type Account, dataOf, type Loose, onPostgres, type Reply, server, type TestServer } from '../support/index.js';
 import { eventually } from '../support/live.js';
@@ -141,6 +142,38 @@ onPostgres(describe)('what a vendor answers about a message that is held for lon
     await sent;
     await eventually(async () => (await messageOf(contact)).status === 'sent');
     expect(await mailsTo(api, contact.email)).toHaveLength(1);
+    expect(await noted()).toBe(0);
+  });
+});
+
+onPostgres(describe)('what is noted of a message that nobody takes any more', () => {
+  /** Sends something while its contact is held, and lets nobody take it before `after` is done with its row. */
+  async function left(contact: Loose, { next, send }: Pick<HeldSending, 'next' | 'send'>, after: string) {
+    const sent = send();
+    await next.whenAsked;
+    await change(contact, "leased_until = now() + interval '1 hour'");
+    await sentWhileHeld({ next, held: contactHeld(contact), send: () => sent });
+    await change(contact, `leased_until = null, ${after}`);
+    expect(await noted()).toBe(1);
+  }
+  const change = ({ id }: Loose, set: string) => api.app.database.execute(`update messages set ${set} where contact_id = '${id}'`, []);
+
+  it('is written: a mail that went and was taken back by who held it', async () => {
+    const contact = await acme.contact({ email: 'held.cancelled@example.com' });
+    await left(contact, { next: nextOfMail(), send: () => mail(contact) }, "status = 'cancelled', due_at = null");
+    await sweep(api.app);
+    expect(await messageOf(contact)).toMatchObject({ status: 'sent', error: null });
+    expect(await mailsTo(api, contact.email)).toHaveLength(1);
+    expect(await noted()).toBe(0);
+  });
+
+  it('is forgotten where the message was settled otherwise', async () => {
+    const contact = await acme.contact({ phone: '+14155550178' });
+    const send = () => acme.owner.post('/messages/sms/send', { contactId: contact.id, body: 'Hello' });
+    await left(contact, { next: nextOfTexts(), send }, "status = 'delivered', due_at = null");
+    await sweep(api.app);
+    expect((await messageOf(contact)).status).toBe('delivered');
+    expect(dataOf(await acme.owner.get(`/contacts/${contact.id}`)).optedOutSms).toBe(true);
     expect(await noted()).toBe(0);
   });
 });

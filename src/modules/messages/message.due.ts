@@ -215,8 +215,9 @@ async function keep(inside: Context, message: Sending, settling: Settling, note:
   const before = await forChangeAsRead(inside, messageRows, message);
   const isOurs =
     ['queued', 'scheduled', 'sending'].includes(before.status) || (outcome.kind === 'sent' && hasGoneAllTheSame(before, outcome));
-  if (before.attempt !== message.attempt || !isOurs) return null;
+  if (before.attempt !== message.attempt) return null;
   if (note.isKept) await forgetOutcome(inside, { table: 'messages', id: message.id });
+  if (!isOurs) return null;
   const after = { ...inside.update('Message', before, { ...settled(inside, before, settling), leasedUntil: null }) };
   const found = changesBetween(asTold(before), after, settledFields);
   const changes = Object.keys(found).length > 0 ? found : undefined;

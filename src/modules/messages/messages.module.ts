@@ -13,7 +13,7 @@ import { messageAnswers, messageRelations } from './message.relations.js';
 import { MessageResolver } from './message.resolver.js';
 import { findMessage } from './message.service.js';
 import { takeReport, takeSms } from './message.sms.inbound.js';
-import { oldKeys } from './message.sweeps.js';
+import { notedSweep, oldKeys } from './message.sweeps.js';
 import { messageTable } from './message.table.js';
 import { askToUnsubscribe, followLink, showPixel, unsubscribe } from './message.tracking.js';
 
@@ -40,7 +40,7 @@ export default defineModule({
     }),
   ],
   on: { 'contact.deleted': onContactDeleted, 'contact.updated': onContactUpdated },
-  sweeps: { oldMessageKeys: oldKeys },
+  sweeps: { oldMessageKeys: oldKeys, notedMessages: notedSweep },
   due: {
     messages: { table: 'messages', actor: { kind: 'sender', id: null, name: 'Sender' }, work: deliver, giveUp, keepsLease: true },
     replies: { table: 'vendor_connections', actor: lineActor, pause: 60, work: takeReplies },
