@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
@@ -61,6 +62,17 @@ onRedis(describe)('a channel through Redis', () => {
     proxy.cut();
     await eventually(() => heard.includes(''));
     await hears('after');
+  });
+
+  it('goes on listening where the line by which it publishes is made anew, to the same server', async () => {
+    await hears('before');
+    heard = [];
+    const closed = once(shaky, 'close');
+    shaky.disconnect(true);
+    await closed;
+    await eventually(() => channel.connected);
+    await hears('after');
+    expect(heard).not.toContain('');
   });
 
   // A rejection that nobody handles would end the process, as it ends this test.

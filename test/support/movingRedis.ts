@@ -19,6 +19,7 @@ function namesIn(message: Buffer): string[] {
  */
 export class MovingRedis {
   readonly #lines = new Map<Socket, { far: Socket; isOfBefore: boolean }>();
+  #moves = 0;
 
   private constructor(
     private readonly server: Server,
@@ -45,6 +46,7 @@ export class MovingRedis {
 
   /** The name leads to another server: lines that are made from here on go there. */
   move(): void {
+    this.#moves++;
     for (const line of this.#lines.values()) line.isOfBefore = true;
   }
 
@@ -57,6 +59,8 @@ export class MovingRedis {
   #carry(near: Socket): void {
     const far = connect(this.target);
     const line = { far, isOfBefore: false };
+    // A letter that no id begins with.
+    const server = 'ghijklmnopqrstuvwxyz'.charAt(this.#moves);
     this.#lines.set(near, line);
     const end = () => {
       this.#lines.delete(near);
@@ -68,7 +72,10 @@ export class MovingRedis {
       if (names.length === 0 || names.some((name) => name.endsWith('subscribe'))) far.write(message);
       else near.write(names.map((name) => answers[name] ?? refusal).join(''));
     });
-    far.on('data', (message) => near.write(message));
+    // Each server has an id of its own.
+    far.on('data', (message: Buffer) =>
+      near.write(Buffer.from(message.toString('latin1').replace(/(?<=\r\nrun_id:)\w/, server), 'latin1')),
+    );
     for (const socket of [near, far]) socket.on('error', end).on('close', end);
   }
 }

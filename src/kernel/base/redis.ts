@@ -26,3 +26,6 @@ export const tryToWrite = (redis: Redis): Promise<unknown> => redis.set('crm:pro
 
 /** Whether Redis itself says no: its line works. */
 export const isRefusal = (error: Error): boolean => error.name === 'ReplyError';
+
+/** Which server a line leads to, by the id that it gave itself as it began; '' where it does not tell. */
+export const serverOf = async (redis: Redis): Promise<string> => /^run_id:(\w+)/m.exec(await redis.info('server'))?.[1] ?? '';

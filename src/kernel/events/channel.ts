@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import type { Logger } from 'pino';
-import { tryToWrite } from '../base/redis.js';
+import { serverOf, tryToWrite } from '../base/redis.js';
 
 /** What a listener gets: a short text, or '' when messages may have been lost and the listener must poll. */
 export type Listener = (payload: string) => void;
@@ -54,12 +54,17 @@ export class MemoryChannel implements Channel {
 const prefix = 'crm:wake:';
 /** Between two looks whether what is published goes to the server that all others publish to. */
 const lookMs = 1000;
+/** All listeners poll once what listens is made anew: not more often than that, wherever the name leads. */
+const restMs = 5000;
 
 /** A channel through Redis. This process hears itself at once and does not need Redis for it. */
 export class RedisChannel implements Channel {
   readonly #local = new MemoryChannel(true);
   readonly #subscriber: Redis;
   readonly #looks: NodeJS.Timeout;
+  /** The server of the line that publishes, and of the one that listens: undefined while it is asked, '' where it has not told. */
+  readonly #servers: { publishing?: string; listening?: string } = {};
+  #renewedAt = Number.NEGATIVE_INFINITY;
 
   /** @param redis fails at once while Redis is gone; a connection of its own is made for listening */
   constructor(
@@ -74,9 +79,14 @@ export class RedisChannel implements Channel {
     });
     subscriber.on('error', (error: Error) => log.debug({ err: error.message }, 'the channel has lost Redis'));
     subscriber.on('message', (name: string, payload: string) => this.#local.publish(name.slice(prefix.length), payload));
-    subscriber.on('ready', () => this.#begin());
+    subscriber.on('ready', () => {
+      // It answers no other commands once it listens.
+      void this.#noteServer('listening', subscriber);
+      this.#begin();
+    });
     this.#subscriber = subscriber;
-    redis.on('close', this.#renew);
+    redis.on('ready', this.#notePublishing);
+    if (redis.status === 'ready') void this.#notePublishing();
     this.#looks = setInterval(() => this.#look(), lookMs).unref();
   }
 
@@ -102,13 +112,36 @@ export class RedisChannel implements Channel {
   /** A replica takes what is published and keeps it to itself. It refuses a write, after which a new line is made (`connectRedis`). */
   #look(): void {
     if (this.redis.status !== 'ready') return;
-    tryToWrite(this.redis).catch((error: Error) => this.log.debug({ err: error.message }, 'Redis takes no write'));
+    tryToWrite(this.redis).then(
+      () => (this.#servers.publishing === '' ? this.#notePublishing() : this.#follow()),
+      (error: Error) => this.log.debug({ err: error.message }, 'Redis takes no write'),
+    );
   }
 
-  /** What is published by another line may go to another server: what listens follows it there. */
-  readonly #renew = () => {
-    if (this.#subscriber.status === 'ready') this.#subscriber.disconnect(true);
-  };
+  readonly #notePublishing = () => this.#noteServer('publishing', this.redis);
+
+  async #noteServer(by: 'publishing' | 'listening', line: Redis): Promise<void> {
+    this.#servers[by] = undefined;
+    try {
+      this.#servers[by] = await serverOf(line);
+    } catch (error) {
+      this.#servers[by] = '';
+      this.log.debug({ err: error }, 'a server of Redis does not tell which one it is');
+    }
+    this.#follow();
+  }
+
+  /**
+   * What is published may go to another server by now: what listens follows it there. A new line to the same one, as after an answer that
+   * was late, changes nothing.
+   */
+  #follow(): void {
+    const { publishing, listening } = this.#servers;
+    if (!publishing || listening === undefined || publishing === listening || !this.connected) return;
+    if (performance.now() - this.#renewedAt < restMs) return;
+    this.#renewedAt = performance.now();
+    this.#subscriber.disconnect(true);
+  }
 
   /** A new line listens to nothing yet, and what was published while there was none is lost: listeners must poll. */
   #begin() {
@@ -128,7 +161,7 @@ export class RedisChannel implements Channel {
 
   close(): void {
     clearInterval(this.#looks);
-    this.redis.off('close', this.#renew);
+    this.redis.off('ready', this.#notePublishing);
     this.#local.close();
     this.#subscriber.disconnect();
   }
