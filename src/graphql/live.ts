@@ -69,6 +69,8 @@ export interface LiveShared {
 export class LiveQuery {
   readonly #members = new Set<Member>();
   #state?: State;
+  /** How often it was to be read anew: what was being read then is of before. */
+  #refreshes = 0;
   #ranAt = 0;
   #isRunning = false;
   #isDirty = true;
@@ -116,6 +118,7 @@ export class LiveQuery {
   /** What it was made of may be lost: all of it is read anew, and who has more is told what is not there any more. */
   refresh(): void {
     this.#state = undefined;
+    this.#refreshes++;
     this.#isDirty = true;
     this.#go();
   }
@@ -129,10 +132,12 @@ export class LiveQuery {
     while (this.#isDirty && this.#members.size > 0) {
       this.#isDirty = false;
       const position = this.position().toString();
+      const refreshes = this.#refreshes;
       try {
         const lists = await this.turns.run(this.shared.principal.account.id, () => this.#read());
         this.#ranAt = performance.now();
         this.#patience.restore();
+        if (refreshes !== this.#refreshes) continue;
         if (!this.#state || !isSameState(this.#state.lists, lists)) this.#state = new State(lists, position);
         await this.#send(this.#state);
       } catch (error) {

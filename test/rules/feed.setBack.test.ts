@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { errorOf } from '../../src/client/index.js';
+import { LiveQuery, type LiveShared } from '../../src/graphql/live.js';
+import { TurnQueue } from '../../src/kernel/base/turnQueue.js';
+import { actingForAccount } from '../../src/modules/auth/auth.acting.js';
 import { type Account, type KeyClient, type Loose, server, type TestServer } from '../support/index.js';
 import { bearer, eventually, Socket, Stream } from '../support/live.js';
 import { lineTo } from '../support/resumeLine.js';
@@ -94,4 +97,41 @@ describe('a feed whose last events the database has lost', () => {
     expect(live.errors).toBeUndefined();
     socket.cut();
   });
+});
+
+it('a live query that is being read when its feed is set back tells no position of before', async () => {
+  const { caller: principal } = (await actingForAccount(crm.app, (await crm.seed.account()).id))!;
+  const reads: (() => void)[] = [];
+  const query = {
+    kind: 'query',
+    allow() {},
+    coerce: () => ({}),
+    execute: async () => {
+      await new Promise<void>((resume) => reads.push(resume));
+      return { data: {} };
+    },
+  };
+  const plan = { key: 'live', members: [{ key: 'position', name: 'position' }], lists: [] };
+  const shared = { schema: crm.app.registry.schema(), plan, query, variables: {}, principal, cost: 0 } as unknown as LiveShared;
+  let position = 5n;
+  const live = new LiveQuery(crm.app, new TurnQueue(1), shared, () => position);
+  const told: string[] = [];
+  const sink = {
+    send: (_message: unknown, at: string) => void told.push(at),
+    isCrowded: () => false,
+    drained: () => Promise.resolve(),
+    fail(reason: unknown) {
+      throw reason;
+    },
+  };
+  const leave = live.join(sink, new Map());
+  await eventually(() => reads.length === 1);
+  position = 3n;
+  live.refresh();
+  reads[0]!();
+  await eventually(() => reads.length === 2);
+  reads[1]!();
+  await eventually(() => told.length > 0);
+  leave();
+  expect(told).toEqual(['3']);
 });
