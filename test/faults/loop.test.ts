@@ -173,3 +173,22 @@ describe('nobody waits long for the documents of others', () => {
     });
   });
 });
+
+describe('nobody waits long for the conditions of others', () => {
+  const dayMs = 86_400_000;
+  const dayOf = (n: number) => new Date(Date.UTC(1990, 0, 1) + n * dayMs).toISOString().slice(0, 10);
+  /** 200 lists of 200 days, one after the other: today is among them. */
+  const lists = Array.from({ length: 200 }, (_, n) => Array.from({ length: 200 }, (_day, m) => dayOf(n * 200 + m)));
+
+  it('with 40,000 days, in each of five lists', async () => {
+    const names = ['a', 'b', 'c', 'd', 'e'];
+    const query = `query ($where: ContactWhere) { ${names.map((name) => `${name}: contacts(where: $where, first: 1) { nodes { id } }`).join(' ')} }`;
+    const payload = JSON.stringify({ query, variables: { where: { or: lists.map((days) => ({ createdAt: { in: days } })) } } });
+    const headers = { 'content-type': 'application/json', accept: 'application/graphql-response+json' };
+    await expectNoStall('A11: 40,000 days', async () => {
+      const { status, text } = await crm.caller.raw({ method: 'POST', path: '/graphql', payload, headers });
+      expect([status, text.slice(0, 300)]).toEqual([200, expect.any(String)]);
+      for (const name of names) expect(JSON.parse(text).data[name].nodes).toHaveLength(1);
+    });
+  });
+});

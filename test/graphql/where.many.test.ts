@@ -40,18 +40,18 @@ const found = async (list: string, where: object): Promise<string[]> => {
 /** A comparison under a path of members. */
 const under = (path: string[], comparison: object): object => path.reduceRight<object>((inner, name) => ({ [name]: inner }), comparison);
 
-describe('one of several values', () => {
-  const made = async (list: string, field: string): Promise<string[]> => {
-    const { data } = await acme.owner.gql(`{ ${list}(first: 50, sort: createdAt, order: asc) { nodes { ${field} } } }`);
-    return data[list].nodes.map((node: Loose) => node[field]);
-  };
+const made = async (list: string, field: string): Promise<string[]> => {
+  const { data } = await acme.owner.gql(`{ ${list}(first: 50, sort: createdAt, order: asc) { nodes { ${field} } } }`);
+  return data[list].nodes.map((node: Loose) => node[field]);
+};
 
+const day = (moment: string) => new Date(Date.parse(moment) - 5 * 60 * 60 * 1000).toISOString().slice(0, 10);
+const clock = { dateStyle: 'short', timeStyle: 'medium' } as const;
+const local = (moment: string) => new Intl.DateTimeFormat('sv-SE', { ...clock, timeZone: 'America/New_York' }).format(Date.parse(moment));
+
+describe('one of several values', () => {
   it('is found as each of them alone is', async () => {
     const [first, second, third] = await made('contacts', 'createdAt');
-    const day = (moment: string) => new Date(Date.parse(moment) - 5 * 60 * 60 * 1000).toISOString().slice(0, 10);
-    const local = (moment: string) =>
-      new Intl.DateTimeFormat('sv-SE', { ...clock, timeZone: 'America/New_York' }).format(Date.parse(moment));
-    const clock = { dateStyle: 'short', timeStyle: 'medium' } as const;
     const cases: [list: string, path: string[], values: unknown[]][] = [
       ['contacts', ['firstName'], ['Ada', 'bob', 'Cid']],
       ['contacts', ['tags'], ['t0', 'T1', 'none']],
@@ -77,6 +77,24 @@ describe('one of several values', () => {
       ]);
       if (path[0] !== 'firstName') expect([values, any.length > 0]).toEqual([values, true]);
     }
+  });
+
+  it('is found among many moments as among few', async () => {
+    const others = Array.from({ length: 150 }, (_, n) => new Date(Date.UTC(2001, 0, n)).toISOString());
+    const [first, second, third] = await made('contacts', 'createdAt');
+    for (const few of [
+      [day(first!), second],
+      [day(third!), local(second!).replace(' ', 'T')],
+    ]) {
+      const any = await found('contacts', { createdAt: { in: few } });
+      expect(any.length).toBeGreaterThan(0);
+      expect(
+        await found('contacts', { createdAt: { in: [...few, ...others, ...others.map((at) => at.slice(0, 10))].slice(0, 200) } }),
+      ).toEqual(any);
+    }
+    const due = ['2031-01-01', '2031-01-03'];
+    const many = [...due, ...others.map((at) => at.slice(0, 10))];
+    expect(await found('invoices', { dueDate: { in: many } })).toEqual(await found('invoices', { dueDate: { in: due } }));
   });
 });
 

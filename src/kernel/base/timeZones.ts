@@ -13,8 +13,21 @@ function formatOf(zone: string): Intl.DateTimeFormat {
   return made;
 }
 
+/** What the clocks of a zone are ahead of UTC where a day of UTC begins: days are found by these, neighbours by the same ones. */
+const atMidnights = new LRUCache<string, number>({ max: 20_000 });
+
 /** How far a zone's clocks are ahead of UTC at an instant, in milliseconds. */
 function offsetAt(zone: string, instant: number): number {
+  if (instant % dayMs !== 0) return askOffset(zone, instant);
+  const key = `${zone} ${instant}`;
+  const known = atMidnights.get(key);
+  if (known !== undefined) return known;
+  const asked = askOffset(zone, instant);
+  atMidnights.set(key, asked);
+  return asked;
+}
+
+function askOffset(zone: string, instant: number): number {
   const format = formatOf(zone);
   const name = format.formatToParts(instant).find((part) => part.type === 'timeZoneName')?.value ?? '';
   const [, sign, hours, minutes, seconds] = /([+-])(\d\d):(\d\d)(?::(\d\d))?$/.exec(name) ?? [];

@@ -5,6 +5,7 @@ import type { Context } from '../context/context.js';
 import { accountSql, allOf, keptCount, type Sql, sql } from '../database/sql.js';
 import { type ListArgs, pageSize, type SortOrder } from '../model/connection.js';
 import { whereSql } from '../tables/filterSql.js';
+import { findMoments } from '../tables/momentsAhead.js';
 import { waysOf } from '../tables/rowCondition.js';
 import { type Board, byBoard, orderKeys, type SortKey } from '../tables/sortKeys.js';
 import { looksInLongTexts } from '../tables/sqlCosts.js';
@@ -44,6 +45,9 @@ export async function windowOf(
   { withTotal, within, more = [] }: { withTotal: boolean; within?: Within; more?: readonly Sql[] },
 ): Promise<Window> {
   if (jsonSize([args.filter, args.where], longConditions) > longConditions) await eventLoop.next();
+  const finding = findMoments(ctx, [args.filter, args.where]);
+  // What is asked for at one moment goes in one statement.
+  if (finding) await finding;
   const asked = await table.asked(ctx, args as never);
   const order = orderOf(table, args, asked, within);
   const of = { table: table.name, ...order.of, conditions: within ? undefined : conditionsInShort(args.filter, args.where) };

@@ -1,4 +1,5 @@
 import { beginOfDay, nearestInstant, today } from '../base/timeZones.js';
+import type { RequestInfo } from '../context/app.js';
 import type { Context } from '../context/context.js';
 import { rawSql, type Sql, sql } from '../database/sql.js';
 import { isDay, isInYears } from '../model/checks.js';
@@ -12,21 +13,57 @@ export interface Span {
   until: number;
 }
 
-/** What a moment of a date range is: one without an offset is in the workspace's time zone. */
-export function spanOf(moment: string, ctx: Context): Span {
+/** What a moment was found to be. */
+interface Found extends Span {
+  day: string;
+}
+
+/** What the moments of one request were found to be before its conditions were made, by the clocks of a time zone. */
+interface Ahead {
+  timezone: string;
+  found: Map<string, Found>;
+}
+
+const ahead = new WeakMap<RequestInfo, Ahead>();
+
+/** More than a document and its variables hold twice: what was found for one saved list after the other is let go. */
+const mostAhead = 160_000;
+
+/** Keeps for the request what moments are, so many more at most: `findMoments`. Returns what notes one. */
+export function momentsKept(ctx: Context, more: number): (moment: string) => void {
   const { timezone } = ctx.caller.account;
+  const before = ahead.get(ctx.request);
+  const isKept = before?.timezone === timezone && before.found.size + more <= mostAhead;
+  const { found }: Ahead = isKept ? before : { timezone, found: new Map() };
+  ahead.set(ctx.request, { timezone, found });
+  return (moment) => {
+    if (!found.has(moment)) found.set(moment, { ...findSpan(moment, timezone), day: findDay(moment, timezone) });
+  };
+}
+
+function knownMoment(moment: string, { caller, request }: Context): Found | undefined {
+  const kept = ahead.get(request);
+  return kept?.timezone === caller.account.timezone ? kept.found.get(moment) : undefined;
+}
+
+function findSpan(moment: string, timezone: string): Span {
   const from = nearestInstant(moment, timezone).getTime();
   return { from, until: isDay(moment) ? beginOfDay(moment, timezone, 1).getTime() : from + 1 };
 }
 
-/** The day of a moment in the workspace's time zone, as text; beyond the years that are kept it is before or behind them all. */
-export function dayOf(moment: string, ctx: Context): string {
+function findDay(moment: string, timezone: string): string {
   if (isDay(moment)) return moment;
-  const { timezone } = ctx.caller.account;
   const day = today(timezone, nearestInstant(moment, timezone));
   if (isDay(day)) return day;
   return day.startsWith('+') ? 'infinity' : '-infinity';
 }
+
+/** What a moment of a date range is: one without an offset is in the workspace's time zone. */
+export const spanOf = (moment: string, ctx: Context): Span => knownMoment(moment, ctx) ?? findSpan(moment, ctx.caller.account.timezone);
+
+/** The day of a moment in the workspace's time zone, as text; beyond the years that are kept it is before or behind them all. */
+export const dayOf = (moment: string, ctx: Context): string =>
+  knownMoment(moment, ctx)?.day ?? findDay(moment, ctx.caller.account.timezone);
 
 /** The day that it is now in the workspace. */
 export const todayOf = (ctx: Context): string => today(ctx.caller.account.timezone, ctx.now());

@@ -147,7 +147,7 @@ const matching =
   (text) =>
     form.test(text) ? text : undefined;
 /** The moment without the blanks around it, or with the + that a query string took for a blank. */
-const dated: Form = (text) => {
+export const dated: Form = (text) => {
   const faults: string[] = [];
   const cleaned = moment(text, '', (at) => faults.push(at));
   return faults.length > 0 || cleaned === null ? undefined : cleaned;

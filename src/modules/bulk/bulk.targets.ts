@@ -4,6 +4,7 @@ import { uuid } from '../../kernel/database/kinds.js';
 import { rawSql, type Sql, sql } from '../../kernel/database/sql.js';
 import { itemsNoted } from '../../kernel/operations/forEachRecord.js';
 import { filterableTable, filterSql } from '../../kernel/tables/filterSql.js';
+import { findMoments } from '../../kernel/tables/momentsAhead.js';
 import { type BulkChosen, sizes } from './bulk.model.js';
 
 /** An id that is given twice is one record. */
@@ -28,6 +29,7 @@ export async function chosen(ctx: Context, entity: 'contact' | 'deal', { ids, fi
   const begunWith = itemsNoted<string>(ctx);
   if (begunWith) return [...begunWith];
   const table = filterableTable(ctx, entity)!;
+  await findMoments(ctx, filters);
   const rows = await ctx.select({ id: uuid }, matching(ctx.caller.account.id, table.name, filterSql(ctx, table, filters)));
   check(rows.length <= sizes.edit, () => unprocessable('filters', 'too_many', `must match at most ${sizes.edit} ${entity}s`));
   return rows.map((row) => row.id);

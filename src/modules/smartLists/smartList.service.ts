@@ -11,6 +11,7 @@ import { deleted } from '../../kernel/model/removal.js';
 import { loader } from '../../kernel/operations/loader.js';
 import { filterableTable, filterSql } from '../../kernel/tables/filterSql.js';
 import { shapeOf } from '../../kernel/tables/modelRow.js';
+import { findMoments } from '../../kernel/tables/momentsAhead.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import {
   type CreateSmartListInput,
@@ -56,9 +57,13 @@ async function lockSmartList(ctx: Context, id: string): Promise<SmartList> {
 }
 
 /** Filter and sort must be such as the records' own list takes: 400 naming what is not. */
-function checkList(ctx: Context, { entity, filters, sort, order }: Pick<SmartList, 'entity' | 'filters' | 'sort' | 'order'>): void {
+async function checkList(
+  ctx: Context,
+  { entity, filters, sort, order }: Pick<SmartList, 'entity' | 'filters' | 'sort' | 'order'>,
+): Promise<void> {
   const table = filterableTable(ctx, entity);
   check(table, () => invalidChoice('entity', [...ctx.app.registry.filterable.keys()]));
+  await findMoments(ctx, filters);
   filterSql(ctx, table, filters);
   const sorts = Object.keys(table.sorts);
   check(!sort || sorts.includes(sort), () => invalidChoice('sort', sorts));
@@ -76,7 +81,7 @@ export async function createSmartList(ctx: Context, { entity, ...input }: Create
   const blank = { entity: entity ?? ('contact' as const), sort: null, order: null, shared: true, ownerId: ctx.caller.userId };
   const list = { ...blank, ...defined(input) } as SmartList;
   check(entitiesOf(ctx).includes(list.entity), () => denied(`The key does not cover ${list.entity}s`));
-  checkList(ctx, list);
+  await checkList(ctx, list);
   checkTrial(ctx);
   const { id, createdAt, updatedAt } = ctx.insert('SmartList', asRow(list));
   const record = { ...list, id, createdAt, updatedAt };
@@ -90,7 +95,7 @@ export async function updateSmartList(ctx: Context, id: string, input: UpdateSma
   // Who takes the sort away takes its direction along, unless they name one.
   const given = defined(input.sort === null && input.order === undefined ? { ...input, order: null } : input);
   const after = { ...before, ...given };
-  checkList(ctx, after);
+  await checkList(ctx, after);
   const changes = changesBetween(before, after, Object.keys(given));
   if (Object.keys(changes).length === 0) return before;
   const { updatedAt } = ctx.update('SmartList', before, asRow(given));
@@ -141,6 +146,7 @@ export const smartListCountLoader = loader<number | null>(async (ctx, keys) => {
   const countOf = async (key: string) => {
     const [entity, filters] = JSON.parse(key) as [Entity, object];
     const table = filterableTable(ctx, entity)!;
+    await findMoments(ctx, filters);
     const [row] = await ctx.select(
       { count: integer },
       sql`select count(*)::int as count from ${rawSql(table.name)} t
@@ -164,6 +170,7 @@ export async function savedFilter<S extends string>(ctx: Context, entity: Entity
   const list = await find(ctx, id);
   if (list?.entity !== entity) return { conditions: [sql`false`] };
   const table = filterableTable(ctx, entity)!;
+  await findMoments(ctx, list.filters);
   const order = list.sort ? { sort: list.sort as S, ...(list.order && { order: list.order }) } : {};
   return { conditions: [filterSql(ctx, table, list.filters)], ...order };
 }
