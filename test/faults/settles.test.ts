@@ -125,8 +125,10 @@ onPostgres(describe)('what a vendor answers about a message that is held for lon
     expect(dataOf(await acme.owner.get(`/contacts/${contact.id}`)).optedOutSms).toBe(true);
     expect(await noted()).toBe(0);
   });
+});
 
-  it('is noted before the lease is over, and whoever takes the mail then does not send it', async () => {
+onPostgres(describe)('what a vendor answers about a message whose lease is soon over', () => {
+  it('is noted before, and whoever takes the mail then does not send it', async () => {
     const contact = await acme.contact({ email: 'held.lease@example.com' });
     const next = nextOfMail();
     const sent = mail(contact);
