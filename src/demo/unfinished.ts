@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { readSecret, writeSecret } from '../kernel/base/secretFile.js';
 import type { App } from '../kernel/context/context.js';
 import { removeEmbedded } from '../kernel/database/index.js';
-import { visitorOf } from './visitor.js';
 
 /**
  * Says of which database the demo account is being made: from before it is there until it is whole. A start listens only after that,
@@ -39,7 +38,7 @@ interface Started {
 export async function withoutHalfDemo<S extends Started>(server: S, begin: () => Promise<S>): Promise<S> {
   const { app } = server;
   if (app.database.kind !== 'pglite' || !app.config.seedDemo || !(await isUnfinished(app))) return server;
-  if ((await visitorOf(app).global.account.count()) !== 1) return server;
+  if ((await app.database.text({ text: 'select count(*)::text from accounts', values: [] })) !== '1') return server;
   app.log.warn('a start was ended while it made the demo account: it is made anew');
   await server.close();
   await removeEmbedded(app.config.dataDir);

@@ -18,7 +18,7 @@ interface EndlessProps {
   empty?: string;
 }
 
-/** A live list, which grows by a page where it is scrolled to its end. Each page goes on showing its places of it, whatever comes before. */
+/** A live list, which grows by a page where it is scrolled to its end. Each page goes on showing its places, whatever comes before. */
 export function Endless({ className, page: pageOf, head, empty }: EndlessProps) {
   const [pages, want] = useState(1);
   const [{ page, total }, note] = useState<{ page: number; total?: number }>({ page: 0 });

@@ -239,7 +239,8 @@ export class Schemas {
     const isRequired = isNonNullType(field.type);
     const inner = isRequired ? (field.type as { ofType: GraphQLInputType }).ofType : field.type;
     const schema = merged(this.#given(inner), said(rule?.schema ?? {}));
-    // What is never null may be left out where it has a default, and in changes; "" is null there too, but for an id that only its record looks at.
+    // What is never null may be left out where it has a default, and in changes; "" is null there too, but for an id that only its record
+    // looks at.
     const isFree = schema.type === 'string' && !schema.enum && !schema.format && !schema.pattern && getNamedType(inner).name !== 'ID';
     if (rule?.required && isFree) schema.minLength ??= 1;
     const forms = rule?.orOne ? { anyOf: [schema, asText] } : schema;

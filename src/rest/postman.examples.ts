@@ -97,7 +97,10 @@ export class Examples {
 
 const kindOf = ({ type }: Schema): unknown => [type].flat()[0];
 
-/** Names of what stands for something else, or takes no words: moments, keys, numbers, addresses of pages, reasons of something that has not happened. */
+/**
+ * Names of what stands for something else, or takes no words: moments, keys, numbers, addresses of pages, reasons of something that has not
+ * happened.
+ */
 const special = /(At|Id|Key|Number|Sid|Html|Url|Event|Reason|Code|schedule|status|event|sort|provider|source|url)$/;
 
 /** Text that may be anything, and that an example is clearer with. */

@@ -116,7 +116,8 @@ describe('an invoice that is late and not yet swept', () => {
   });
 
   it('is told as it was told before where its contact is merged, and then as overdue', async () => {
-    const [loser, primary] = [await acme.contact(), await acme.contact()];
+    const contact = async () => dataOf(await key.post('/contacts', { firstName: 'Ada' }));
+    const [loser, primary] = [await contact(), await contact()];
     const id = await late({ contactId: loser.id });
     const body = { primaryId: primary.id, secondaryId: loser.id };
     const { rows } = await toldIn(acme, async () => dataOf(await key.post('/contacts/merge', body)));

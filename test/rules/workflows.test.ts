@@ -113,9 +113,7 @@ describe('a run', () => {
     await acme.owner.patch(`/emails/sequences/${sequenceId}`, { isActive: true });
     const again = dataOf(await acme.owner.post(`/workflows/${workflow.id}/runs/${run!.id}/retry`, {}));
     expect(statuses(again)).toEqual(['success', 'pending', 'pending']);
-    // The answer is the run as a read shows it, and not as its events tell it.
-    expect(again).toMatchObject({ triggerData: run!.triggerData, actions: [{ result: run!.actions[0].result }, {}, {}] });
-    expect(run).toMatchObject({ triggerData: { id }, actions: [{ result: { title: 'Once' } }, {}, {}] });
+    expect(again).toMatchObject({ triggerData: { id }, actions: [{ result: { title: 'Once' } }, {}, {}] });
     const [after] = await ended(workflow);
     expect(after).toMatchObject({ id: run!.id, status: 'success', error: null });
     expect((await get(`/tasks?contact_id=${id}`)).data).toHaveLength(1);

@@ -30,7 +30,10 @@ export const Targets = (max: number, description: string, options: { required?: 
 /** The record that a row is about: an id that names none is that row's own fault. */
 export const Target = (description: string) => field(description, { required: true }, { type: () => ID, check: (value) => value });
 
-/** Some JSON objects, at most `max`. What is wrong with one of them, how large it may be, and that there are none is for whoever reads them to say. */
+/**
+ * Some JSON objects, at most `max`. What is wrong with one of them, how large it may be, and that there are none is for whoever reads them
+ * to say.
+ */
 export const JsonObjects = (max: number, description: string) =>
   field(
     description,

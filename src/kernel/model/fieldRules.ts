@@ -19,7 +19,10 @@ export interface FieldRule {
   required: boolean;
   /** Has a default, so that create may leave it out. */
   optional: boolean;
-  /** Must be given, which the operation looks for by itself: GraphQL knows nothing that must be there and may be null. Null is a value of it, or none. */
+  /**
+   * Must be given, which the operation looks for by itself: GraphQL knows nothing that must be there and may be null. Null is a value of
+   * it, or none.
+   */
   given?: 'orNull' | 'value';
   /** Null is the same as to leave it out, so that a default holds: in a create input. */
   nullIsAbsent?: boolean;

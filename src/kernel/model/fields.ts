@@ -23,7 +23,7 @@ export const Text = (max: number, description: string, { min, ...options }: Opti
 export const LongText = (kilobytes: number, description: string, { isFile, ...options }: Options & { isFile?: boolean } = {}) =>
   field(description, options, { type: () => String, isLong: true, check: (isFile ? values.fileText : values.longText)(kilobytes * 1024) });
 
-// The formats `email` and `uri` of JSON Schema are of ASCII alone, and `idn-email` and `iri` are unknown to most who read one: words say it.
+// The formats `email` and `uri` of JSON Schema are of ASCII alone, and `idn-email` and `iri` are unknown to most readers: words say it.
 const anAddress = {
   maxLength: 254,
   examples: ['ada@example.com'],

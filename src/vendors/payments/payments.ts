@@ -62,7 +62,7 @@ export interface PaymentsVendor {
   customer(account: { id: string; name: string; email: string }, before?: string): Promise<string>;
   /** The address of a hosted page where an order is paid; null where the vendor has not got the customer (any more). */
   checkout(order: Order): Promise<string | null>;
-  /** Moves a subscription to another plan or interval at once; what is left of the paid time is set off. One that has ended stays as it is. */
+  /** Moves a subscription to another plan or interval at once; what is left of the paid time is set off. One that has ended stays. */
   change(subscriptionId: string, bought: Bought): Promise<Subscription>;
   /** The newest subscription of a customer that is paid for, else the newest that is past due; null where the vendor knows none. */
   standing(customerId: string): Promise<Subscription | null>;

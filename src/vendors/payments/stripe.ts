@@ -21,7 +21,7 @@ const idOf = (value: string | { id: string } | null | undefined) => (typeof valu
 /** What is asked for under a key of ours is done once at Stripe. */
 const once = (what: string, key: string | undefined) => (key === undefined ? {} : { idempotencyKey: `crm-${what}-${key}` });
 
-/** Null where Stripe has not got what a request names, by this parameter where it names several things: it never had it, or it was deleted. */
+/** Null where Stripe has not got what a request names, by this parameter where it names several things: it never was, or was deleted. */
 const unlessMissing = <T>(asked: Promise<T>, named?: string): Promise<T | null> =>
   asked.catch((error: unknown) => {
     const { code, param } = error as { code?: string; param?: string };
