@@ -12,6 +12,8 @@ process.env.NODE_ENV ??= 'production';
 
 /** How long a stopping server goes on answering while readiness already says no, so that nobody sends to a closed port. */
 const drainMs = 1000;
+/** A second SIGINT within this time is the first one once more. */
+const echoMs = 500;
 /** When connections that still have not ended are cut. */
 const patienceMs = 8_000;
 /** When the process ends even though something refuses to close. */
@@ -45,13 +47,20 @@ function endOnFault({ app }: Server): void {
   });
 }
 
-/** The first signal stops in good order, a second one at once. Ctrl-C in a terminal does not wait for a load balancer. */
+/**
+ * The first signal stops in good order, a second one at once. Ctrl-C in a terminal does not wait for a load balancer, and comes twice where
+ * npm hands on what the terminal has sent to both.
+ */
 function stopOnSignal(server: Server): void {
-  let stopping = false;
+  let stoppingSince: number | undefined;
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
-      if (stopping) process.exit(1);
-      stopping = true;
+      const now = performance.now();
+      if (stoppingSince !== undefined) {
+        if (signal === 'SIGINT' && now - stoppingSince < echoMs) return;
+        process.exit(1);
+      }
+      stoppingSince = now;
       server.app.log.info({ signal }, 'stopping');
       void stop(server, signal === 'SIGTERM' ? drainMs : 0);
     });

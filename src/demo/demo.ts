@@ -41,8 +41,11 @@ async function foundOrMade(app: App): Promise<DemoLogin | undefined> {
   const owner = await registered(app, password).catch(async (error: unknown) => {
     if (!(error instanceof AppError && (await exists(app)))) throw error;
   });
-  // nobody: another process that started at the same moment was faster
-  if (!owner) return kept(app);
+  if (!owner) {
+    // Another process that started at the same moment was faster, and it is for that one to say whether it is whole.
+    markFinished(app);
+    return kept(app);
+  }
   const made = await make(owner, password);
   markFinished(app);
   return made;

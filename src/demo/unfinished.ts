@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { readSecret, writeSecret } from '../kernel/base/secretFile.js';
 import type { App } from '../kernel/context/context.js';
-import { removeEmbedded } from '../kernel/database/index.js';
+import { setAsideEmbedded } from '../kernel/database/index.js';
 
 /**
  * Says of which database the demo account is being made: from before it is there until it is whole. A start listens only after that,
@@ -34,13 +34,16 @@ interface Started {
   close(): Promise<void>;
 }
 
-/** The server, begun again on an empty database where the embedded one holds half of a demo account and nothing else. */
+/**
+ * The server, begun again on an empty database where the embedded one holds half of a demo account and nothing else. What was there is set
+ * aside, not removed: a version that does not know of this may have served it since.
+ */
 export async function withoutHalfDemo<S extends Started>(server: S, begin: () => Promise<S>): Promise<S> {
   const { app } = server;
   if (app.database.kind !== 'pglite' || !app.config.seedDemo || !(await isUnfinished(app))) return server;
   if ((await app.database.text({ text: 'select count(*)::text from accounts', values: [] })) !== '1') return server;
-  app.log.warn('a start was ended while it made the demo account: it is made anew');
   await server.close();
-  await removeEmbedded(app.config.dataDir);
+  const folder = await setAsideEmbedded(app.config.dataDir);
+  app.log.warn({ folder }, 'a start was ended while it made the demo account: it is made anew, and what there was of it is kept there');
   return begin();
 }

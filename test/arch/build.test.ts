@@ -1,5 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -93,46 +92,8 @@ describe('npm run build', () => {
   });
 });
 
-describe('npm start', () => {
-  const started = (env: Record<string, string>) => {
-    const args = [resolve('.ci/start.mjs'), 'NODE_ENV=production', 'BARK_=a=b', '--no-warnings', 'dist/src/serve.js', 'more', 'C=d'];
-    const { PATH = '' } = process.env;
-    return spawn(process.execPath, args, { cwd: project, env: { PATH, ...env }, stdio: ['ignore', 'pipe', 'ignore'] });
-  };
-  const serve = `
-    process.on('SIGTERM', () => process.exit(7));
-    setInterval(() => {}, 1000);
-    console.log(JSON.stringify([process.env.NODE_ENV, process.env.BARK_, process.execArgv, process.argv.slice(2)]));
-    export {};`;
-
-  it.each([
-    [{}, ['production', 'a=b']],
-    [{ NODE_ENV: '', BARK_: 'mine' }, ['production', 'mine']],
-    [{ NODE_ENV: 'development' }, ['development', 'a=b']],
-  ])('builds, and gives way to a process with the settings that %j has not', async (env, settings) => {
-    write('src/serve.ts', serve);
-    build();
-    const child = started(env as Record<string, string>);
-    const [told] = (await once(child.stdout, 'data')) as [Buffer];
-    expect(JSON.parse(told.toString())).toEqual([...settings, ['--no-warnings'], ['more', 'C=d']]);
-    child.kill('SIGTERM');
-    expect(await once(child, 'exit')).toEqual([7, null]);
-  });
-
-  it('ends as its process does, and where it cannot build', async () => {
-    write('src/serve.ts', "process.kill(process.pid, 'SIGKILL');\nexport {};\n");
-    build();
-    expect(await once(started({}), 'exit')).toEqual([null, 'SIGKILL']);
-    write('src/serve.ts', 'export const one: string = 1;');
-    expect(await once(started({}), 'exit')).toEqual([2, null]);
-    rmSync(place('src/serve.ts'));
-    expect(build()).toEqual(code);
-  });
-
-  it('needs no shell of one system', () => {
-    const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> };
-    for (const name of ['start', 'vendors', 'build']) expect(scripts[name]).toMatch(/^node [\w ./=-]+$/);
-    // As Windows tells them.
+describe('npm run build on Windows', () => {
+  it('tells paths with the signs that it looks for', () => {
     const script = `import { withSlashes } from './.ci/client.sources.mjs'; console.log(withSlashes(String.raw\`dist\\src\\main.js\`))`;
     const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], { encoding: 'utf8' });
     expect(stdout.trim()).toBe('dist/src/main.js');

@@ -35,7 +35,7 @@ async function usedTemplate() {
 async function fieldWithValues() {
   const id = await aField();
   const { fieldKey } = dataOf(await acme.owner.get(`/custom-fields/${id}`));
-  await acme.contact({ customFields: { [fieldKey]: 'gold' } });
+  await acme.contact({ firstName: 'Ada', customFields: { [fieldKey]: 'gold' } });
   return id;
 }
 

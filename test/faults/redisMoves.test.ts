@@ -38,16 +38,17 @@ onRedis(describe)('a Redis whose name leads to another server, while the lines o
     }
   });
 
-  describe('carries wakes', wakes);
+  describe('carries wakes', () => wakes(true));
+  describe('carries wakes, though its servers do not say which ones they are,', () => wakes(false));
 });
 
-function wakes() {
+function wakes(tells: boolean) {
   const [name, log, url] = [`test:moves:${process.pid}`, pino({ level: 'silent' }), process.env.REDIS_URL!];
   let moving: MovingRedis;
   let [mine, theirs]: RedisChannel[] = [];
   let close: () => void;
   beforeAll(async () => {
-    moving = await MovingRedis.before(url);
+    moving = await MovingRedis.before(url, { tells });
     const lines = [connectRedis(moving.through(url), log), connectRedis(url, log)];
     const channels = lines.map((line) => new RedisChannel(line, log));
     [mine, theirs] = channels;
@@ -75,5 +76,6 @@ function wakes() {
     moving.move();
     await expectHeard(mine!, theirs!);
     await expectHeard(theirs!, mine!);
+    await eventually(() => moving.lines === 2);
   });
 }

@@ -1,12 +1,16 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { jest } from '@jest/globals';
 import { pause } from '../../src/kernel/base/eventLoop.js';
+import { embeddedIn } from '../support/database.js';
+import { eventually } from '../support/live.js';
 import { ServerProcess } from '../support/process.js';
 import { type Call, curlCalls } from '../support/readme.js';
+import { freePort } from '../support/simulators.js';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'crm-start-'));
 const file = (name: string) => join(dataDir, name);
@@ -164,6 +168,59 @@ describe('the server as a process', () => {
   });
 });
 
+/** Ends what is left of a group of processes. */
+function endAll(leader: number): void {
+  try {
+    process.kill(-leader, 'SIGKILL');
+  } catch {
+    // Nothing is.
+  }
+}
+
+describe('npm start', () => {
+  const folders: string[] = [];
+  const withDatabase = async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'crm-npm-'));
+    folders.push(folder);
+    await embeddedIn(folder);
+    return folder;
+  };
+  afterAll(() => {
+    for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('is the server, and ends in good order with it where npm is told to stop', async () => {
+    const port = await freePort();
+    const folder = await withDatabase();
+    const env = { PATH: process.env.PATH, PORT: `${port}`, DATA_DIR: folder, SEED_DEMO: '0' };
+    const npm = spawn('npm', ['start'], { env, detached: true, stdio: ['ignore', 'pipe', 'ignore'] });
+    let said = '';
+    npm.stdout.on('data', (text: Buffer) => {
+      said += text.toString();
+    });
+    try {
+      await eventually(() => said.includes('"listening"'));
+      npm.kill('SIGTERM');
+      await eventually(() => said.includes('"stopped"'));
+      await eventually(() => !existsSync(join(folder, 'database.lock')));
+      await expect(fetch(`http://127.0.0.1:${port}/healthz`)).rejects.toThrow();
+    } finally {
+      endAll(npm.pid!);
+    }
+  });
+
+  it('takes a Ctrl-C that npm hands on for the one that the terminal has sent', async () => {
+    const server = new ServerProcess({ DATA_DIR: await withDatabase(), SEED_DEMO: '0' });
+    running.push(server);
+    await server.address();
+    for (const wait of [20, 0]) {
+      server.signal('SIGINT');
+      await pause(wait);
+    }
+    expect(await server.ended()).toBe(0);
+  });
+});
+
 describe('a first start that was killed', () => {
   const folder = mkdtempSync(join(tmpdir(), 'crm-killed-'));
   const kept = (name: string) => join(folder, name);
@@ -188,6 +245,9 @@ describe('a first start that was killed', () => {
     const body = JSON.stringify({ email: 'demo@example.com', password });
     const headers = { 'content-type': 'application/json' };
     expect((await fetch(`${address}/api/v1/auth/login`, { method: 'POST', headers, body })).status).toBe(200);
+    // A version that knows nothing of this may have served it in between.
+    const [aside] = readdirSync(folder).filter((name) => name.startsWith('database.aside-'));
+    expect(existsSync(kept(`${aside}/PG_VERSION`))).toBe(true);
   });
 
   it('leaves the database that is put in its place as it is', async () => {

@@ -24,16 +24,18 @@ export class MovingRedis {
   private constructor(
     private readonly server: Server,
     private readonly target: { host: string; port: number },
+    private readonly tells: boolean,
   ) {
     server.on('connection', (near) => this.#carry(near));
   }
 
-  static async before(url: string): Promise<MovingRedis> {
+  /** @param tells whether the servers say which ones they are */
+  static async before(url: string, { tells = true } = {}): Promise<MovingRedis> {
     const { hostname, port } = new URL(url);
     const server = createServer();
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
-    return new MovingRedis(server, { host: hostname, port: Number(port || 6379) });
+    return new MovingRedis(server, { host: hostname, port: Number(port || 6379) }, tells);
   }
 
   /** The same URL, by the name that moves. */
@@ -48,6 +50,11 @@ export class MovingRedis {
   move(): void {
     this.#moves++;
     for (const line of this.#lines.values()) line.isOfBefore = true;
+  }
+
+  /** How many lines lead to the server that the name leads to. */
+  get lines(): number {
+    return [...this.#lines.values()].filter(({ isOfBefore }) => !isOfBefore).length;
   }
 
   async close(): Promise<void> {
@@ -72,10 +79,9 @@ export class MovingRedis {
       if (names.length === 0 || names.some((name) => name.endsWith('subscribe'))) far.write(message);
       else near.write(names.map((name) => answers[name] ?? refusal).join(''));
     });
-    // Each server has an id of its own.
-    far.on('data', (message: Buffer) =>
-      near.write(Buffer.from(message.toString('latin1').replace(/(?<=\r\nrun_id:)\w/, server), 'latin1')),
-    );
+    // Each server has an id of its own, by which it may be known.
+    const shown = (text: string) => (this.tells ? text.replace(/(?<=\r\nrun_id:)\w/, server) : text.replace('\r\nrun_id:', '\r\nrun_no:'));
+    far.on('data', (message: Buffer) => near.write(Buffer.from(shown(message.toString('latin1')), 'latin1')));
     for (const socket of [near, far]) socket.on('error', end).on('close', end);
   }
 }

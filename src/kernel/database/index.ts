@@ -125,9 +125,9 @@ async function openEmbedded(options: DatabaseOptions): Promise<Database> {
   return assemble('pglite', store, pgliteAdapter(pg, options.onStatement), options.onStatement);
 }
 
-/** Removes the embedded database of a data directory, which nobody may have open. */
-export async function removeEmbedded(dataDir: string): Promise<void> {
-  (await embedded()).removePGlite(dataDir);
+/** Sets the embedded database of a data directory aside, which nobody may have open. Answers the folder that has it from here on. */
+export async function setAsideEmbedded(dataDir: string): Promise<string> {
+  return (await embedded()).setAsidePGlite(dataDir);
 }
 
 /** A migrated, empty embedded database as an image: `openDatabase({ dataDir: ':memory:', image })` skips init and migration. */

@@ -89,14 +89,14 @@ async function open(dir: string): Promise<PGlite> {
   }
 }
 
-/** Removes the database of a data directory; a kill on the way leaves nothing that looks like one. */
-export function removePGlite(dataDir: string): void {
+/** Gives the database of a data directory another name, which it answers. */
+export function setAsidePGlite(dataDir: string): string {
   const parent = resolve(dataDir);
   const release = takeLock(join(parent, 'database.lock'));
   try {
-    clearTemporaries(parent);
-    renameSync(join(parent, 'database'), temporaryOf(parent));
-    clearTemporaries(parent);
+    const aside = join(parent, `database.aside-${Date.now()}`);
+    renameSync(join(parent, 'database'), aside);
+    return aside;
   } finally {
     release();
   }

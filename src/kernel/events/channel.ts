@@ -113,7 +113,7 @@ export class RedisChannel implements Channel {
   #look(): void {
     if (this.redis.status !== 'ready') return;
     tryToWrite(this.redis).then(
-      () => (this.#servers.publishing === '' ? this.#notePublishing() : this.#follow()),
+      () => this.#follow(),
       (error: Error) => this.log.debug({ err: error.message }, 'Redis takes no write'),
     );
   }
@@ -128,7 +128,9 @@ export class RedisChannel implements Channel {
       this.#servers[by] = '';
       this.log.debug({ err: error }, 'a server of Redis does not tell which one it is');
     }
-    this.#follow();
+    // Who may not ask which one it is takes each new line for one to another.
+    if (by === 'publishing' && !this.#servers.publishing) this.#renew();
+    else this.#follow();
   }
 
   /**
@@ -137,7 +139,11 @@ export class RedisChannel implements Channel {
    */
   #follow(): void {
     const { publishing, listening } = this.#servers;
-    if (!publishing || listening === undefined || publishing === listening || !this.connected) return;
+    if (publishing && listening !== undefined && publishing !== listening) this.#renew();
+  }
+
+  #renew(): void {
+    if (!this.connected) return;
     if (performance.now() - this.#renewedAt < restMs) return;
     this.#renewedAt = performance.now();
     this.#subscriber.disconnect(true);
