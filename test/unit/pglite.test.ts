@@ -87,3 +87,18 @@ describe('a statement on the embedded database', () => {
     }
   });
 });
+
+describe('an embedded database that has ended itself', () => {
+  it('is asked nothing more, not even for the end of what failed', async () => {
+    const failure = { severity: 'PANIC', code: '53100' };
+    const database = await memoryPGlite();
+    const asked: string[] = [];
+    database.execProtocolRaw = async (given) => {
+      asked.push(String.fromCharCode(given[0]!));
+      throw Object.assign(new Error('could not write to file'), failure);
+    };
+    await expect(database.exec('commit')).rejects.toMatchObject(failure);
+    await expect(database.query('select 1')).rejects.toMatchObject(failure);
+    expect(asked).toEqual(['Q']);
+  });
+});

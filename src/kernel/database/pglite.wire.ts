@@ -51,11 +51,9 @@ export class PGliteAtOnce extends PGlite {
   /** The statement that is on its way, if it has a name. */
   #current: Named | undefined;
   #synced = false;
+  #ended: Error | undefined;
 
-  /**
-   * Called when the database has ended itself, as where its log cannot be written. PGlite goes on as if nothing were, and whatever is
-   * asked of it from then on fails, for good.
-   */
+  /** Called when the database has ended itself, as where its log cannot be written: whatever is asked of it from then on fails. */
   onEnd(_cause: Error): void {}
 
   override async execProtocolStream(...[given, options]: Parameters<Stream>): Promise<Answer> {
@@ -79,11 +77,19 @@ export class PGliteAtOnce extends PGlite {
     }
   }
 
-  #pass(given: Uint8Array, options: Options): Promise<Answer> {
-    return super.execProtocolStream(given, options).catch((error: Error & { severity?: string }) => {
-      if (ends.has(error.severity ?? '')) this.onEnd(error);
-      throw error;
-    });
+  async #pass(given: Uint8Array, options: Options): Promise<Answer> {
+    // PGlite would go on as if nothing were, and wait for a lock that nobody gives back, for ever: a query that failed ends with a Sync.
+    if (this.#ended) throw this.#ended;
+    try {
+      return await super.execProtocolStream(given, options);
+    } catch (error) {
+      const failure = error as Error & { severity?: string };
+      if (ends.has(failure.severity ?? '')) {
+        this.#ended = failure;
+        this.onEnd(failure);
+      }
+      throw failure;
+    }
   }
 
   #hold(given: Uint8Array): Answer {
