@@ -1,4 +1,4 @@
-import { seal, sign, Unreadable, unseal } from '../../kernel/base/crypto.js';
+import { seal, sign, unseal } from '../../kernel/base/crypto.js';
 import { minuteMs } from '../../kernel/base/durations.js';
 import { AppError, check } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
@@ -65,16 +65,6 @@ export const seals: readonly SealedColumn[] = [{ table: 'vendor_connections', co
 export const keyOf = (ctx: Context, { id, sealedKey }: Pick<ConnectionRow, 'id' | 'sealedKey'>): string =>
   unseal(ctx.app, purpose, place(ctx, id), sealedKey);
 
-/** Whether a key is the one that is kept; where that cannot be read any more, it is another. */
-function isKept(ctx: Context, connection: ConnectionRow, key: string): boolean {
-  try {
-    return keyOf(ctx, connection) === key;
-  } catch (error) {
-    if (error instanceof Unreadable) return false;
-    throw error;
-  }
-}
-
 /** What a budget counts requests of a key under: the same in every workspace that has it. */
 export const budgetOf = (ctx: Context, key: string): string => sign(ctx.app, 'vendor line budget', key);
 
@@ -128,8 +118,8 @@ interface Seen {
 }
 
 /**
- * Contract PUT /settings/vendor-line. The vendor is asked first, so that nothing is kept of a key that it rejects. Lines that the key
- * cannot see are released. Another key raises the generation; one of another account of the vendor begins with the replies from now on.
+ * Contract PUT /settings/vendor-line. The vendor is asked first, so that nothing is kept of a key that it rejects. Another key raises
+ * the generation and releases the lines that it cannot see; one of another account of the vendor begins with the replies from now on.
  */
 export async function connectVendorLine(ctx: Context, { apiKey }: ConnectVendorLineInput): Promise<VendorLine> {
   const { line } = ctx.app.vendors;
@@ -145,8 +135,6 @@ export async function connectVendorLine(ctx: Context, { apiKey }: ConnectVendorL
 
 async function keepKey(ctx: Context, apiKey: string, { account, lines }: Seen): Promise<void> {
   const before = await holdConnection(ctx);
-  if (before) await releaseAll(ctx, await ctx.rows(releaseOthers, { lines: lines.map((line) => line.id) }));
-  if (before && before.vendorAccount === account.id && isKept(ctx, before, apiKey)) return;
   const id = before?.id ?? newId(ctx);
   const given = {
     apiKey: masked(apiKey),
@@ -162,6 +150,7 @@ async function keepKey(ctx: Context, apiKey: string, { account, lines }: Seen): 
     return ctx.emit({ name: 'vendor_connection.created', record: made });
   }
   const after = ctx.update('VendorConnection', before, given);
+  await releaseAll(ctx, await ctx.rows(releaseOthers, { lines: lines.map((line) => line.id) }));
   await ctx.emit({ name: 'vendor_connection.updated', record: after, changes: changesBetween(before, after, ['apiKey', 'connectedBy']) });
 }
 
