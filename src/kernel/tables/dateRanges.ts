@@ -13,9 +13,10 @@ export interface Span {
   until: number;
 }
 
-/** What a moment was found to be. */
+/** What a moment was found to be; its instants as the database reads them. */
 interface Found extends Span {
   day: string;
+  texts: Record<keyof Span, string>;
 }
 
 /** What the moments of one request were found to be before its conditions were made, by the clocks of a time zone. */
@@ -29,7 +30,7 @@ const ahead = new WeakMap<RequestInfo, Ahead>();
 /** More than a document and its variables hold twice: what was found for one saved list after the other is let go. */
 const mostAhead = 160_000;
 
-/** Keeps for the request what moments are, so many more at most: `findMoments`. Returns what notes one. */
+/** Keeps for the request what moments are, so many more at most: `findMoments`. Returns what finds out of one, where that is not known yet. */
 export function momentsKept(ctx: Context, more: number): (moment: string) => void {
   const { timezone } = ctx.caller.account;
   const before = ahead.get(ctx.request);
@@ -37,9 +38,15 @@ export function momentsKept(ctx: Context, more: number): (moment: string) => voi
   const { found }: Ahead = isKept ? before : { timezone, found: new Map() };
   ahead.set(ctx.request, { timezone, found });
   return (moment) => {
-    if (!found.has(moment)) found.set(moment, { ...findSpan(moment, timezone), day: findDay(moment, timezone) });
+    if (found.has(moment)) return;
+    const { from, until } = findSpan(moment, timezone);
+    found.set(moment, { from, until, day: findDay(moment, timezone), texts: { from: instantText(from), until: instantText(until) } });
   };
 }
+
+/** Whether a value is a moment that was found ahead, so that nothing is wrong with it. */
+export const isFoundMoment = (value: unknown, ctx: Context): value is string =>
+  typeof value === 'string' && knownMoment(value, ctx) !== undefined;
 
 function knownMoment(moment: string, { caller, request }: Context): Found | undefined {
   const kept = ahead.get(request);
@@ -90,8 +97,9 @@ export const until = (column: string | Sql, moment: string, ctx: Context): Sql =
 
 /** Whether an instant is one of these moments; a day is the whole of it. */
 export function isWithinOneOf(its: Sql, moments: readonly string[], ctx: Context): Sql {
-  const spans = moments.map((moment) => spanOf(moment, ctx));
-  const texts = (end: keyof Span) => sql`${spans.map((span) => instantText(span[end]))}::text[]::timestamptz[]`;
+  const found = moments.map((moment) => knownMoment(moment, ctx) ?? findSpan(moment, ctx.caller.account.timezone));
+  const textOf = (one: Span | Found, end: keyof Span) => ('texts' in one ? one.texts[end] : instantText(one[end]));
+  const texts = (end: keyof Span) => sql`${found.map((one) => textOf(one, end))}::text[]::timestamptz[]`;
   return sql`${its} <@ (select range_agg(tstzrange(r.b, r.e)) from unnest(${texts('from')}, ${texts('until')}) r(b, e))`;
 }
 

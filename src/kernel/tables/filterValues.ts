@@ -3,7 +3,7 @@ import { isSureOf, toBeText } from '../base/money.js';
 import type { Context } from '../context/context.js';
 import { rawSql, type Sql, sql } from '../database/sql.js';
 import { isUuid, jsonFault, moment } from '../model/checks.js';
-import { dayOf, isOneOfDays, isWithinOneOf, since, until } from './dateRanges.js';
+import { dayOf, isFoundMoment, isOneOfDays, isWithinOneOf, since, until } from './dateRanges.js';
 import type { FilterField, FilterKind } from './filterField.js';
 import type { ConditionPath } from './filterTree.js';
 import { lowered } from './searchPatterns.js';
@@ -70,13 +70,15 @@ export function among(field: Compared, values: readonly unknown[], { ctx, path }
   return field.holds ? sql`(${same} or ${field.holds(placed.map(({ value }) => value))})` : same;
 }
 
+const isDated = (kind: FilterKind) => kind === 'timestamptz' || kind === 'date';
+
 function amongAll(field: Compared, placed: readonly Placed[], ctx: Context): Sql {
   const { kind, value: its } = field;
   if (kind === 'json') {
     const texts = placed.map(({ value, place }) => jsonText(value, place));
     return sql`jsonb_strip_nulls(${its}) in (select jsonb_strip_nulls(a.v) from unnest(${texts}::text[]::jsonb[]) a(v))`;
   }
-  const texts = placed.map(({ value, place }) => plain(value, kind, place));
+  const texts = placed.map(({ value, place }) => (isDated(kind) && isFoundMoment(value, ctx) ? value : plain(value, kind, place)));
   if (kind === 'timestamptz') return isWithinOneOf(its, texts, ctx);
   if (kind === 'date') return isOneOfDays(its, texts, ctx);
   if (kind === 'name') {

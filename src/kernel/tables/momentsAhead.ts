@@ -1,6 +1,6 @@
 import { EventLoopQueue, YieldTimer } from '../base/eventLoop.js';
 import type { Context } from '../context/context.js';
-import { momentsKept } from './dateRanges.js';
+import { isFoundMoment, momentsKept } from './dateRanges.js';
 import { dated } from './filterValues.js';
 
 /** So many moments are found as the condition is made, in a few milliseconds. */
@@ -36,7 +36,7 @@ async function find(ctx: Context, texts: readonly string[]): Promise<void> {
   const note = momentsKept(ctx, texts.length);
   let timer = new YieldTimer();
   for (const text of texts) {
-    const moment = dated(text);
+    const moment = isFoundMoment(text, ctx) ? undefined : dated(text);
     if (moment !== undefined) note(moment);
     if (!timer.isDue) continue;
     await eventLoop.next();
