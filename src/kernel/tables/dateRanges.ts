@@ -30,7 +30,7 @@ const ahead = new WeakMap<RequestInfo, Ahead>();
 /** More than a document and its variables hold twice: what was found for one saved list after the other is let go. */
 const mostAhead = 160_000;
 
-/** Keeps for the request what moments are, so many more at most: `findMoments`. Returns what finds out of one, where that is not known yet. */
+/** Keeps for the request what moments are, so many more at most: `findMoments`. Returns what finds one out, where it is not known yet. */
 export function momentsKept(ctx: Context, more: number): (moment: string) => void {
   const { timezone } = ctx.caller.account;
   const before = ahead.get(ctx.request);
