@@ -65,6 +65,9 @@ export class RedisChannel implements Channel {
   /** The server of the line that publishes, and of the one that listens: undefined while it is asked, '' where it has not told. */
   readonly #servers: { publishing?: string; listening?: string } = {};
   #renewedAt = Number.NEGATIVE_INFINITY;
+  /** Whether a new line publishes, to a server of which nobody knows whether it is the one of before. */
+  #isUnsure = false;
+  #publishingLines = 0;
 
   /** @param redis fails at once while Redis is gone; a connection of its own is made for listening */
   constructor(
@@ -118,7 +121,10 @@ export class RedisChannel implements Channel {
     );
   }
 
-  readonly #notePublishing = () => this.#noteServer('publishing', this.redis);
+  readonly #notePublishing = async () => {
+    this.#publishingLines++;
+    await this.#noteServer('publishing', this.redis);
+  };
 
   async #noteServer(by: 'publishing' | 'listening', line: Redis): Promise<void> {
     this.#servers[by] = undefined;
@@ -129,8 +135,8 @@ export class RedisChannel implements Channel {
       this.log.debug({ err: error }, 'a server of Redis does not tell which one it is');
     }
     // Who may not ask which one it is takes each new line for one to another.
-    if (by === 'publishing' && !this.#servers.publishing) this.#renew();
-    else this.#follow();
+    if (by === 'publishing') this.#isUnsure = !this.#servers.publishing && this.#publishingLines > 1;
+    this.#follow();
   }
 
   /**
@@ -139,13 +145,10 @@ export class RedisChannel implements Channel {
    */
   #follow(): void {
     const { publishing, listening } = this.#servers;
-    if (publishing && listening !== undefined && publishing !== listening) this.#renew();
-  }
-
-  #renew(): void {
-    if (!this.connected) return;
-    if (performance.now() - this.#renewedAt < restMs) return;
+    const isElsewhere = publishing && listening !== undefined && publishing !== listening;
+    if (!(isElsewhere || this.#isUnsure) || !this.connected || performance.now() - this.#renewedAt < restMs) return;
     this.#renewedAt = performance.now();
+    this.#isUnsure = false;
     this.#subscriber.disconnect(true);
   }
 
