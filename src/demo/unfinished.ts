@@ -5,8 +5,8 @@ import type { App } from '../kernel/context/context.js';
 import { setAsideEmbedded } from '../kernel/database/index.js';
 
 /**
- * Says of which database the demo account is being made: from before it is there until it is whole. A start listens only after that,
- * so that a database that is still named here holds nothing of anybody.
+ * Says of which database the demo account is being made: from before it is there until it is whole. A start listens only after that, so
+ * that a database that is still named here holds nothing of anybody, unless a version that does not know of this has served it since.
  */
 const file = 'demo.unfinished';
 
@@ -36,7 +36,7 @@ interface Started {
 
 /**
  * The server, begun again on an empty database where the embedded one holds half of a demo account and nothing else. What was there is set
- * aside, not removed: a version that does not know of this may have served it since.
+ * aside, not removed.
  */
 export async function withoutHalfDemo<S extends Started>(server: S, begin: () => Promise<S>): Promise<S> {
   const { app } = server;

@@ -65,8 +65,9 @@ function findDay(moment: string, timezone: string): string {
   return day.startsWith('+') ? 'infinity' : '-infinity';
 }
 
-/** What a moment of a date range is: one without an offset is in the workspace's time zone. */
-export const spanOf = (moment: string, ctx: Context): Span => knownMoment(moment, ctx) ?? findSpan(moment, ctx.caller.account.timezone);
+/** What a moment of a date range is, with its texts where it was found ahead: one without an offset is in the workspace's time zone. */
+export const spanOf = (moment: string, ctx: Context): Span & Partial<Pick<Found, 'texts'>> =>
+  knownMoment(moment, ctx) ?? findSpan(moment, ctx.caller.account.timezone);
 
 /** The day of a moment in the workspace's time zone, as text; beyond the years that are kept it is before or behind them all. */
 export const dayOf = (moment: string, ctx: Context): string =>
@@ -97,9 +98,8 @@ export const until = (column: string | Sql, moment: string, ctx: Context): Sql =
 
 /** Whether an instant is one of these moments; a day is the whole of it. */
 export function isWithinOneOf(its: Sql, moments: readonly string[], ctx: Context): Sql {
-  const found = moments.map((moment) => knownMoment(moment, ctx) ?? findSpan(moment, ctx.caller.account.timezone));
-  const textOf = (one: Span | Found, end: keyof Span) => ('texts' in one ? one.texts[end] : instantText(one[end]));
-  const texts = (end: keyof Span) => sql`${found.map((one) => textOf(one, end))}::text[]::timestamptz[]`;
+  const spans = moments.map((moment) => spanOf(moment, ctx));
+  const texts = (end: keyof Span) => sql`${spans.map((span) => span.texts?.[end] ?? instantText(span[end]))}::text[]::timestamptz[]`;
   return sql`${its} <@ (select range_agg(tstzrange(r.b, r.e)) from unnest(${texts('from')}, ${texts('until')}) r(b, e))`;
 }
 
