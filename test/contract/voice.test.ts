@@ -278,14 +278,14 @@ describe('the voice endpoints', () => {
     let nth = 0;
     const begin = () => notice('/webhooks/twilio/voice', { CallSid: `CA${mode}${++nth}`, From: from, To: phoneNumber });
     expect(await api.statements(begin)).toBeLessThanOrEqual(2);
-    const [, action] = /action="([^"]+)"/.exec((await begin()).text)!;
     const go = (path: string) => notice(path, { CallSid: `CA${mode}${nth}`, From: from, To: phoneNumber, DialCallStatus: 'no-answer' });
-    const there = pathIn(action!);
+    const rung = async () => pathIn(/action="([^"]+)"/.exec((await begin()).text)![1]!);
+    const there = await rung();
     expect((await go(there)).text).toContain('<Gather');
     expect(await api.statements(() => go(there))).toBeLessThanOrEqual(2);
-    const [, menuAction] = /<Redirect[^>]*>([^<]+)</.exec((await go(there)).text)!;
-    // Nothing is pressed until the menu gives up; the second group is chosen while the call goes on.
-    const last = pathIn(menuAction!).replace(/k=0/, 'k=9');
-    expect(await api.statements(async () => expect((await go(last)).text).toContain('<Dial'))).toBeLessThanOrEqual(2);
+    // Nothing is pressed until the menu gives up; the second group is chosen while the call goes on, once in a call: each run has its own.
+    const last: string[] = [];
+    while (last.length < 4) last.push(pathIn(/<Redirect[^>]*>([^<]+)</.exec((await go(await rung())).text)![1]!).replace(/k=0/, 'k=9'));
+    expect(await api.statements(async () => expect((await go(last.pop()!)).text).toContain('<Dial'))).toBeLessThanOrEqual(2);
   });
 });

@@ -78,12 +78,14 @@ describe('a reader that wants nothing of what happens', () => {
       return (rows as { pos: number }[])[0]!.pos === 3;
     };
     await eventually(async () => (await account.owner.get('/events')).body.data.data.length === 3);
-    const statements = await crm.statements(() =>
-      eventually(() => {
+    // It passes them once: each run sets it back first, which is not counted.
+    const statements = await crm.statements(async () => {
+      await crm.app.database.execute('update feed_readers set pos = 0 where account_id = $1', [account.id]);
+      await eventually(() => {
         placed();
         return isPast();
-      }),
-    );
+      });
+    });
     await stop();
     expect([given, statements]).toEqual([0, 0]);
   });

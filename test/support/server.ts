@@ -34,8 +34,8 @@ export interface TestServer extends Server {
   /** A caller without credentials. */
   anybody(): Client;
   /**
-   * How many SQL statements the work sends: the least of some runs. What its events set off is held back meanwhile, unless the
-   * work waits to be told of it.
+   * How many SQL statements the work sends: the least of some runs. What the work does once only is made anew for each of them by the
+   * caller, or else is not counted. What its events set off is held back meanwhile, unless the work waits to be told of it.
    */
   statements(work: () => Promise<unknown>, options?: { told?: boolean }): Promise<number>;
 }
