@@ -184,15 +184,15 @@ describe('a text message in whose way another write gets', () => {
 });
 
 describe('STOP and START', () => {
-  it('opt out and in again', async () => {
+  it.each(['START', 'unstop', ' Yes '])('opt out, and in again by %j', async (words) => {
     const phone = nextNumber();
     await text(phone, ' Stop ');
     expect((await byPhone(phone)).optedOutSms).toBe(true);
-    await text(phone, 'START');
+    await text(phone, words);
     expect((await byPhone(phone)).optedOutSms).toBe(false);
   });
 
-  it.each(['STOP!', '"Stop."', 'Stop all', 'OPT-OUT', 'optout', 'Revoke', 'END', 'quit…'.replace('…', '...')])(
+  it.each(['STOP!', '"Stop."', 'Stop all', 'OPT-OUT', 'optout', 'Revoke', 'END', 'Cancel', 'UNSUBSCRIBE', 'quit…'.replace('…', '...')])(
     'opt out by %s',
     async (words) => {
       const phone = nextNumber();
