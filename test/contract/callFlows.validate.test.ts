@@ -24,6 +24,7 @@ const timing = (id: string, next: string, closedNext: string) => ({
 
 const cases: [string, string, () => object][] = [
   ['bad_graph', 'no entry', () => graph(bye)],
+  ['bad_graph', 'another entry', () => graph(entry('other'), { id: 'other', kind: 'entry', next: 'bye' }, bye)],
   ['bad_graph', 'a next that names nothing', () => graph(entry('nowhere'), bye)],
   ['bad_graph', 'a kind that is none', () => through({ kind: 'carousel' })],
   ['bad_graph', 'words that are no text', () => through({ kind: 'greeting', text: 5 })],
@@ -81,6 +82,17 @@ const cases: [string, string, () => object][] = [
       }),
   ],
   ['bad_menu', 'a digit that no phone has', () => through({ kind: 'menu', options: [{ digit: '12', next: 'bye' }] })],
+  ...[{ timeoutSeconds: 0 }, { timeoutSeconds: 61 }, { retries: -1 }, { retries: 11 }].map((fields): [string, string, () => object] => [
+    'bad_menu',
+    `a menu with ${JSON.stringify(fields)}`,
+    () => through({ kind: 'menu', options: [{ digit: '1', next: 'bye' }], ...fields }),
+  ]),
+  ['bad_timing', 'no hours', () => through({ kind: 'timing', hours: [], closedNext: 'bye' })],
+  ...[-1, 7].map((day): [string, string, () => object] => [
+    'bad_timing',
+    `hours of the day ${day}`,
+    () => through({ kind: 'timing', hours: [{ day, start: '09:00', end: '17:00' }], closedNext: 'bye' }),
+  ]),
   ...['25:00', '9:00', '24:00', '09:60', ''].map((start): [string, string, () => object] => [
     'bad_timing',
     `impossible hours ${start}`,
@@ -92,6 +104,9 @@ const cases: [string, string, () => object][] = [
     () => through({ kind: 'timing', hours: [{ day: 0, start: '22:00', end: '02:00' }], timezone: 'Mars/Base', closedNext: 'bye' }),
   ],
   ['bad_ring_seconds', 'an agent who rings for no time', () => through({ kind: 'agent', userId: acme.ownerId, ringSeconds: 0 })],
+  ['bad_ring_seconds', 'an agent who rings too long', () => through({ kind: 'agent', userId: acme.ownerId, ringSeconds: 601 })],
+  ['bad_ring_seconds', 'a group that rings too long', () => group({ ringSeconds: 601 })],
+  ['bad_ring_seconds', 'a queue that holds too short', () => group({ queue: { holdSeconds: 9 } })],
   ['bad_ring_seconds', 'a queue that holds too long', () => group({ queue: { holdSeconds: 301 } })],
   ['weights_not_100', 'weights that total 90', () => group({ mode: 'weighted', members: [{ userId: acme.ownerId, weight: 90 }] })],
   ['bad_forward_number', 'a number that is none', () => graph(entry('x'), { id: 'x', kind: 'forward', phoneNumber: '555' })],
@@ -144,6 +159,21 @@ describe('GET /call-flows/{id}/validate', () => {
 });
 
 describe('a graph that is validated', () => {
+  it.each([
+    { holdSeconds: 10, ringSeconds: 1, timeoutSeconds: 1, retries: 0 },
+    { holdSeconds: 300, ringSeconds: 600, timeoutSeconds: 60, retries: 10 },
+  ])('may go as far as %j', ({ holdSeconds, ringSeconds, timeoutSeconds, retries }) => {
+    const { ownerId: userId } = acme;
+    const hours = [0, 6].map((day) => ({ day, start: '00:00', end: '23:59' }));
+    const nodes = [
+      { id: 'hours', kind: 'timing', hours, next: 'menu', closedNext: 'bye' },
+      { id: 'menu', kind: 'menu', timeoutSeconds, retries, options: [{ digit: '1', next: 'agent' }], next: 'bye' },
+      { id: 'agent', kind: 'agent', userId, ringSeconds, next: 'team' },
+      { id: 'team', kind: 'group', mode: 'simultaneous', members: [{ userId }], ringSeconds, queue: { holdSeconds }, next: 'bye' },
+    ];
+    expect(graphFaults(graph(entry('hours'), ...nodes, bye) as never)).toEqual([]);
+  });
+
   it('knows people however their ids are spelled, and so does who rings them', async () => {
     const [phoneNumber, phone] = [await freeNumber(acme), '+14155550190'];
     const member = await acme.member();
