@@ -4,12 +4,12 @@ import { type Account, type Client, expectRefusal, type Options, password, type 
 const from = (client: Client, ip: string) => client.with({ 'x-forwarded-for': ip });
 const limited = (limits: Options['limits']) => server({ limits, config: { trustProxy: ['loopback'] } });
 
-/** The 429 of the contract: both headers, and the seconds in the body. */
+/** The 429 of the contract: both headers, and the seconds in the body. A window has hardly begun when a test has spent it. */
 function expectLimited(reply: Reply, within: number) {
   expectRefusal(reply, 429);
   const seconds = Number(reply.headers['retry-after']);
   expect(reply.body.retryAfter).toBe(seconds);
-  expect(seconds).toBeGreaterThan(0);
+  expect(seconds).toBeGreaterThan(within / 2);
   expect(seconds).toBeLessThanOrEqual(within);
   expect(reply.headers['x-ratelimit-remaining']).toBe('0');
 }
@@ -66,7 +66,7 @@ describe('named endpoints', () => {
     const codes: number[] = [];
     for (let i = 0; i < 3; i++) codes.push(await throughRest(), await throughGraphQL());
     expect(codes).toEqual([400, 400, 400, 400, 400, 429]);
-    expect(await throughRest()).toBe(429);
+    expectLimited(await client.post('/auth/reset-password', reset), 60);
     expect((await client.post('/auth/forgot-password', { email: 'nobody@example.com' })).status).toBe(200);
   });
 
