@@ -54,6 +54,13 @@ describe('GET /billing/status', () => {
     expectGraphQLRefusal(await key.gql('{ billingStatus { plan } }'), 403);
   });
 
+  it.each([
+    ['standard', { contacts: 10_000, pipelines: 10, users: 10 }],
+    ['premium', { contacts: 100_000, pipelines: 50, users: 50 }],
+  ])('tells what %s allows, once it is bought', async (plan, limits) => {
+    expect(await status((await subscribed(plan)).owner)).toMatchObject({ plan, limits });
+  });
+
   it('warns when the trial or a limit comes to its end', async () => {
     const account = await api.seed.account({ plan: 'trial' });
     const health = async () => (await status(await account.login())).health;
