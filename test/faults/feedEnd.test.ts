@@ -90,7 +90,7 @@ onPostgres(describe)('what happened before, and has no place in the feed yet,', 
       return begun!;
     });
     await automations.read();
-    expect((await automations.run(run)).status).toBe('waiting');
+    expect(await automations.standing(run)).toBe('waiting contact.updated');
     dataOf(await acme.owner.patch(`/contacts/${contact}`, { city: 'Bergen' }));
     await automations.until(run, 'success');
   });

@@ -46,7 +46,7 @@ describe('a feed that is read after the time of a wait is out', () => {
     api.clock.advance(10 * minute);
     await answers(contact);
     await automations.read();
-    expect((await automations.run(run)).status).toBe('waiting');
+    expect(await automations.standing(run)).toBe('waiting contact.updated');
     await lease('null');
     await automations.until(run, 'success');
     expect(await automations.tasks(contact)).toEqual(['remind']);

@@ -181,7 +181,7 @@ describe('a wait for an event', () => {
     dataOf(await key().patch(`/contacts/${other}`, { city: 'Oslo' }));
     dataOf(await key().patch(`/contacts/${contact}`, { city: 'Bergen' }));
     await automations.read();
-    expect((await automations.run(run!)).status).toBe('waiting');
+    expect(await automations.standing(run!)).toBe('waiting contact.updated');
     dataOf(await key().patch(`/contacts/${contact}`, { city: 'Oslo' }));
     await automations.until(run!, 'success');
     expect(await automations.tasks(contact)).toEqual(['yes']);
@@ -204,7 +204,7 @@ describe('a wait for an event', () => {
     const [run] = await automations.enroll(await automations.make([moves, ...nodes]), contact);
     await automations.until(run!, 'waiting');
     await automations.read();
-    expect((await automations.run(run!)).status).toBe('waiting');
+    expect(await automations.standing(run!)).toBe('waiting contact.updated');
     dataOf(await key().patch(`/contacts/${contact}`, { jobTitle: 'Boss' }));
     await automations.until(run!, 'success');
     expect(await automations.tasks(contact)).toEqual(['yes']);

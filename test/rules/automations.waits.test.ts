@@ -23,7 +23,7 @@ describe('a wait for an event of the record that started the run', () => {
     await automations.until(run.id, 'waiting');
     await win(other);
     await automations.read();
-    expect((await automations.run(run.id)).status).toBe('waiting');
+    expect(await automations.standing(run.id)).toBe('waiting deal.won');
     await win(mine);
     await automations.until(run.id, 'success');
     dataOf(await automations.key.del(`/automations/${id}`));
@@ -50,7 +50,7 @@ describe('a wait for another record', () => {
     await automations.until(run.id, 'waiting');
     await note(stranger);
     await automations.read();
-    expect((await automations.run(run.id)).status).toBe('waiting');
+    expect(await automations.standing(run.id)).toBe('waiting note.created');
     await note(contactId);
     await automations.until(run.id, 'success');
     dataOf(await automations.key.del(`/automations/${id}`));
@@ -101,7 +101,7 @@ describe('a wait for what does not come again to the record that started the run
     const { id, contactId, run } = await waits(trigger, 'message.sent', begin);
     await sent(await reachable());
     await automations.read();
-    expect((await automations.run(run.id)).status).toBe('waiting');
+    expect(await automations.standing(run.id)).toBe('waiting message.sent');
     await sent(contactId);
     await automations.until(run.id, 'success');
     dataOf(await automations.key.del(`/automations/${id}`));
@@ -125,7 +125,7 @@ describe('a wait for what does not come again to the record that started the run
     });
     await pay(await acme.invoice({ contactId }));
     await automations.read();
-    expect((await automations.run(run.id)).status).toBe('waiting');
+    expect(await automations.standing(run.id)).toBe('waiting invoice.payment_recorded');
     await pay(mine);
     await automations.until(run.id, 'success');
     dataOf(await automations.key.del(`/automations/${id}`));
@@ -150,7 +150,7 @@ describe('a wait for a record that is deleted', () => {
     expect(await automations.steps(run.id)).toMatchObject([{ error: failed.error }]);
     const next = await startedBy(id, await acme.deal({ contactId }));
     await automations.until(next.id, 'waiting');
-    expect((await automations.run(unmoved.id)).status).toBe('waiting');
+    expect(await automations.standing(unmoved.id)).toBe('waiting deal.won');
     dataOf(await automations.key.del(`/automations/${id}`));
   });
 
@@ -186,8 +186,8 @@ describe('a wait for a record that is deleted', () => {
     await remove(deal);
     await automations.until(runs[1]!.id, 'success');
     await automations.read();
-    expect((await automations.run(runs[0]!.id)).status).toBe('waiting');
-    expect((await automations.run(runs[2]!.id)).status).toBe('waiting');
+    expect(await automations.standing(runs[0]!.id)).toBe('waiting deal.won');
+    expect(await automations.standing(runs[2]!.id)).toBe('waiting deal.created');
     for (const id of [patient, parting, free]) dataOf(await automations.key.del(`/automations/${id}`));
   });
 });

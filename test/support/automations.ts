@@ -75,6 +75,15 @@ export class Automations {
     return this.#prisma.automationRun.findFirstOrThrow({ where: { accountId: this.account.id, id } });
   }
 
+  /**
+   * How a run stands, and the event that it waits for. What ends the wait takes the event at once, and leaves the status until a worker
+   * has moved the run on.
+   */
+  async standing(id: string): Promise<string> {
+    const { status, waitEvent } = await this.run(id);
+    return `${status} ${waitEvent}`;
+  }
+
   runs(automationId: string): Promise<AutomationRun[]> {
     return this.#prisma.automationRun.findMany({ where: { accountId: this.account.id, automationId }, orderBy: { createdAt: 'asc' } });
   }
