@@ -1,5 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Account, dataOf, expectNothingWritten, expectRefusal, type Loose, server, type TestServer } from '../support/index.js';
+import {
+  type Account,
+  dataOf,
+  expectNothingWritten,
+  expectRefusal,
+  type Loose,
+  minute,
+  server,
+  type TestServer,
+} from '../support/index.js';
 
 let api: TestServer;
 let acme: Account;
@@ -98,9 +107,14 @@ describe('a deal', () => {
     const { id } = await made();
     const closed = await patched(id, { status: 'won' });
     expect(closed).toMatchObject({ status: 'won', closedAt: expect.any(String), stageId: stages[0] });
-    expect((await patched(id, { title: 'After' })).closedAt).toBe(closed.closedAt);
-    expect(await patched(id, { status: 'lost', lostReason: 'Price' })).toMatchObject({ status: 'lost', lostReason: 'Price' });
+    api.clock.advance(minute);
+    for (const body of [{ title: 'After' }, { status: 'won', title: 'Again' }])
+      expect((await patched(id, body)).closedAt).toBe(closed.closedAt);
+    const lost = await patched(id, { status: 'lost', lostReason: 'Price' });
+    expect(lost).toMatchObject({ status: 'lost', lostReason: 'Price' });
+    expect(Date.parse(lost.closedAt) - Date.parse(closed.closedAt)).toBeGreaterThanOrEqual(minute);
     expect(await patched(id, { status: 'open' })).toMatchObject({ status: 'open', closedAt: null });
+    api.clock.reset();
   });
 
   it('moves the deal and leaves its status', async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Account, dataOf, expectRefusal, type Loose, server, type TestServer } from '../support/index.js';
+import { type Account, dataOf, day, expectRefusal, type Loose, server, type TestServer } from '../support/index.js';
 
 let api: TestServer;
 let acme: Account;
@@ -146,6 +146,20 @@ describe('deals seen from elsewhere', () => {
     expect(await names(`deal_context_owners=${userId}&deal_context_statuses=open`)).toEqual(['Bob']);
     expect(await names(`deal_context_owners=${userId}&deal_context_stages=${own.stages[1].id}`)).toEqual([]);
     expect(await names('smart_view=recently_won')).toEqual(['Ada']);
+  });
+
+  it('show who bought within thirty days', async () => {
+    const other = await api.seed.account();
+    const { id: contactId } = await other.contact({ firstName: 'Ada' });
+    await other.deal({ contactId, status: 'won' });
+    // A session would end meanwhile.
+    const key = await other.key();
+    const buyers = async () => dataOf(await key.get('/contacts?smart_view=recently_won')).data.map((c: Loose) => c.firstName);
+    api.clock.advance(29 * day);
+    expect(await buyers()).toEqual(['Ada']);
+    api.clock.advance(2 * day);
+    expect(await buyers()).toEqual([]);
+    api.clock.reset();
   });
 
   it('make the figures of companies and pipelines', async () => {
