@@ -70,6 +70,12 @@ describe('Free slots', () => {
     expect(await begins(early.id, 'from=2030-03-31&to=2030-03-31')).toEqual(['01:00']);
   });
 
+  it('begin the moment that a booking ends', async () => {
+    const { id } = await acme.calendar({ workingHours: everyDay('09:00', '12:00') });
+    await book(id, '2030-05-06T10:00:00Z', '2030-05-06T10:30:00Z');
+    expect(await begins(id, 'from=2030-05-06&to=2030-05-06')).toEqual(['09:00', '09:30', '10:30', '11:00', '11:30']);
+  });
+
   it('are never over, and of a week from now where no range is given', async () => {
     const { id } = await acme.calendar({ workingHours: everyDay('00:00', '24:00'), slotMinutes: 1440 });
     const now = api.clock.now().getTime();

@@ -67,14 +67,34 @@ describe('a deal', () => {
     const types = ['created', 'updated', 'stage_changed', 'won', 'updated', 'lost'].map((fact) => `deal.${fact}`);
     expect((await logOf(id)).map((entry) => entry.type)).toEqual(types);
   });
+});
 
-  it('that goes and comes back is told of both', async () => {
+describe('a deal that goes and comes back', () => {
+  it('is told of both', async () => {
     const { id } = await made();
     dataOf(await acme.owner.del(`/deals/${id}`));
     dataOf(await acme.owner.post(`/deals/${id}/restore`));
     expect(await since(id)).toEqual([
       ['deal.deleted', null],
       ['deal.updated', { deletedAt: { from: expect.any(String), to: null } }],
+    ]);
+  });
+
+  it('takes the probability of the first stage where its own is gone, unless it was given one', async () => {
+    const own = await acme.pipeline({ stages: [0.1, 0.6].map((probability, n) => ({ name: `s${n}`, probability })) });
+    const [a, b] = own.stages.map((stage: Loose) => stage.id);
+    const deals = [await made({ pipeline: own, stageId: b }), await made({ pipeline: own, stageId: b, probability: 0.5 })];
+    for (const { id } of deals) dataOf(await acme.owner.del(`/deals/${id}`));
+    dataOf(await acme.owner.del(`/pipelines/${own.id}/stages/${b}`));
+    const told: unknown[] = [];
+    for (const { id } of deals) {
+      const { stageId, probability } = dataOf(await acme.owner.post(`/deals/${id}/restore`));
+      const [, changes] = (await since(id)).find(([name]) => name === 'deal.updated')!;
+      told.push([stageId, probability, changes.probability]);
+    }
+    expect(told).toEqual([
+      [a, 0.1, { from: 0.6, to: 0.1 }],
+      [a, 0.5, undefined],
     ]);
   });
 });

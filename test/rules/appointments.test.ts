@@ -51,6 +51,26 @@ describe('An appointment', () => {
   });
 });
 
+const over = { startTime: '2020-05-06T12:00:00Z', endTime: '2020-05-06T12:30:00Z' };
+
+describe('an appointment whose status changes', () => {
+  it('ends the runs of its contact where it becomes scheduled and is still to come', async () => {
+    const steps = [{ delayDays: 5, subject: 'Hello', body: 'Hello' }];
+    const sequence = dataOf(await acme.owner.post('/emails/sequences', { name: 'Until it is on', steps, autoUnenrollOnMeeting: true }));
+    const runAfter = async (status: string, times: Loose) => {
+      const { id: contactId } = await acme.contact();
+      const appointment = await acme.appointment({ contactId, status: 'cancelled', ...times });
+      dataOf(await acme.owner.post(`/emails/sequences/${sequence.id}/enroll`, { contactIds: [contactId] }));
+      expect(dataOf(await change(appointment, { status }))).toMatchObject({ status });
+      const { data } = dataOf(await acme.owner.get(`/emails/sequences/${sequence.id}/enrollments`));
+      return data.find((run: Loose) => run.contactId === contactId);
+    };
+    for (const status of ['completed', 'scheduled'])
+      expect(await runAfter(status, over)).toMatchObject({ status: 'active', endReason: null });
+    expect(await runAfter('scheduled', {})).toMatchObject({ status: 'cancelled', endReason: 'meeting' });
+  });
+});
+
 describe('an appointment that a merge brings', () => {
   it('ends the runs of the contact that is kept where it is still to come', async () => {
     const steps = [{ delayDays: 5, subject: 'Hello', body: 'Hello' }];
@@ -63,7 +83,6 @@ describe('an appointment that a merge brings', () => {
       const { data } = dataOf(await acme.owner.get(`/emails/sequences/${sequence.id}/enrollments`));
       return data.find(({ contactId }: Loose) => contactId === kept.id);
     };
-    const over = { startTime: '2020-05-06T12:00:00Z', endTime: '2020-05-06T12:30:00Z' };
     expect(await runAfter(over)).toMatchObject({ status: 'active', endReason: null });
     expect(await runAfter({})).toMatchObject({ status: 'cancelled', endReason: 'meeting' });
   });
