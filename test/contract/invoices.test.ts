@@ -174,6 +174,19 @@ describe('PATCH /invoices/{id}', () => {
     }
   });
 
+  it('answers 409 once it is no draft, also where it would come to less than was paid', async () => {
+    const [paid, partly] = [await acme.invoice(), await acme.invoice()];
+    dataOf(await act(partly.id, 'send'));
+    dataOf(await pay(paid.id, { amount: 120 }));
+    dataOf(await pay(partly.id, { amount: 50 }));
+    expect([(await read(paid.id)).status, (await read(partly.id)).status]).toEqual(['paid', 'sent']);
+    await expectNothingWritten(api, async () => {
+      for (const { id } of [paid, partly])
+        for (const body of [{ items: [line] }, { items: [{ ...line, quantity: 50 }] }, { taxRate: 0 }])
+          expectRefusal(await patch(id, body), 409, 'status');
+    });
+  });
+
   it('refuses no items, a taken number and foreign records', async () => {
     const [{ id }, other] = [await acme.invoice(), await acme.invoice()];
     await expectNothingWritten(api, async () => {
