@@ -153,6 +153,19 @@ describe('an import whose rows are still being written', () => {
   });
 });
 
+it('a row that is refused for a required custom field takes no place in the plan: the rows behind it have the last two', async () => {
+  const trial = await api.seed.account({ plan: 'trial' });
+  const field = { entityType: 'contact', fieldKey: 'seats', label: 'Seats', fieldType: 'number', isRequired: true };
+  dataOf(await trial.owner.post('/custom-fields', field));
+  const times = { createdAt: new Date(), updatedAt: new Date() };
+  const data = Array.from({ length: 998 }, () => ({ accountId: trial.id, id: crypto.randomUUID(), firstName: 'Ada', ...times }));
+  await api.app.database.prisma.contact.createMany({ data });
+  const mapping = { firstName: 'firstName', seats: 'customFields.seats' };
+  const rows = [null, 1, 2].map((seats) => ({ firstName: 'Bob', seats }));
+  expect(await imported({ rows, mapping }, trial.owner)).toMatchObject({ createdCount: 2, errorCount: 1 });
+  expectRefusal(await trial.owner.post('/contacts', { firstName: 'Cid', customFields: {} }), 402);
+});
+
 describe('an import whose job is gone', () => {
   it.each(['user', 'api_key'])('goes on in the name of whoever began it: %s', async (kind) => {
     const mine = await api.seed.account();

@@ -162,6 +162,31 @@ it('After a trial what is wrong or not there is told before 402, and a rule betw
   api.clock.reset();
 });
 
+it('After a trial a required custom field that is missing or emptied (422) is told behind 402', async () => {
+  const account = await api.seed.account({ plan: 'trial' });
+  const pipeline = await account.pipeline();
+  for (const entityType of ['contact', 'company', 'deal']) {
+    const field = { entityType, fieldKey: 'size', label: 'Size', fieldType: 'number', isRequired: true };
+    dataOf(await account.owner.post('/custom-fields', field));
+  }
+  const { id } = await account.contact({ firstName: 'Ada', customFields: { size: 3 } });
+  const [missing, emptied] = [{ customFields: {} }, { customFields: { size: null } }];
+  const sent: [method: string, path: string, body: object][] = [
+    ['POST', '/contacts', { firstName: 'a', ...missing }],
+    ['POST', '/companies', { name: 'a', ...missing }],
+    ['POST', '/deals', { title: 'a', pipelineId: pipeline.id, stageId: pipeline.stages[0].id, ...missing }],
+    ['PATCH', `/contacts/${id}`, { tags: ['never seen before'], ...emptied }],
+  ];
+  const refused = (owner: Client, status: number, field?: string) =>
+    expectNothingWritten(api, async () => {
+      for (const [method, path, body] of sent) expectRefusal(await owner.send(method, path, body), status, field);
+    });
+  await refused(account.owner, 422, 'customFields.size');
+  api.clock.advance(15 * day);
+  await refused(await account.login(), 402);
+  api.clock.reset();
+});
+
 it('An expired trial answers 402 on every create; reads stay', async () => {
   api.clock.advance(15 * day);
   const owner = await late.login();

@@ -62,9 +62,8 @@ async function checkAbove(ctx: Context, { parentCompanyId }: Links, id: string):
 export async function createCompany(ctx: Context, input: CreateCompanyInput): Promise<CompanyRow> {
   await checkReferences(ctx, links, input);
   const merged = await checkCustomFields(ctx, 'company', input.customFields, null);
-  const customFields = merged() ?? {};
   checkTrial(ctx);
-  const values = { ...blank, ...defined(input), customFields };
+  const values = { ...blank, ...defined(input), customFields: merged() ?? {} };
   const company = { ...ctx.insert('Company', values), contactCount: 0 };
   await ctx.emit({ name: 'company.created', record: company });
   return company;

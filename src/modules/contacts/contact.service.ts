@@ -19,7 +19,7 @@ import {
 import { rowsByIds } from '../../kernel/operations/rowsByIds.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { checkCustomFields } from '../customFields/customField.values.js';
-import { checkPlan } from '../plans/plan.limits.js';
+import { checkPlanThen } from '../plans/plan.limits.js';
 import type { TagRow } from '../tags/tag.table.js';
 import { keepOptOuts } from './contact.addressFacts.js';
 import { contactsOfPlan } from './contact.limit.js';
@@ -100,9 +100,7 @@ export async function createContact(
     missingReferences(ctx, links, input),
   ]);
   refuseMissing(missing);
-  const customFields = merged() ?? {};
-  // Last of the checks: what is refused takes no place in the plan.
-  if (!beyondPlan) await checkPlan(ctx, contactsOfPlan);
+  const customFields = (beyondPlan ? merged() : await checkPlanThen(ctx, contactsOfPlan, merged)) ?? {};
   const carried = tags?.length ? await tagsNamed(ctx, tags) : [];
   const attribution = mergeAttribution(null, input.attribution) ?? null;
   const contact: ContactRow = ctx.insert('Contact', { ...blank, ...defined(input), customFields, attribution });
@@ -127,8 +125,9 @@ export async function updateContact(ctx: Context, id: string, { tags, ...input }
   const before = await contactForChange(ctx, id);
   const merged = await checkCustomFields(ctx, 'contact', input.customFields, before.customFields ?? {});
   await checkReferences(ctx, links, changedReferences(links, before, input));
-  const given = defined({ ...input, customFields: merged(), attribution: mergeAttribution(before.attribution, input.attribution) });
+  // A tag that may not be made (402) is told before a required field that is emptied (422), which undoes what was made by then.
   const carried = tags === undefined ? before.tags : await setTags(ctx, before, tags ?? []);
+  const given = defined({ ...input, customFields: merged(), attribution: mergeAttribution(before.attribution, input.attribution) });
   const changes = changesBetween(named(before), named({ ...before, ...given, tags: carried }), tracked);
   if (Object.keys(changes).length === 0) return before;
   const saved = { ...ctx.update('Contact', before, given), tags: carried };

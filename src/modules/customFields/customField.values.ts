@@ -91,8 +91,8 @@ export const definitionsLock = 'custom_fields';
 /**
  * Checks what a record's custom fields are to be set to. Known keys are checked against their definition, unknown ones are kept as
  * they are. Throws 400 naming customFields.<key>. Answers a function that gives the record's fields with the given ones merged in,
- * undefined where none are given; call it after everything that is refused with 400 or 404, since it throws 422 where a required field
- * is emptied, or missing from a record that is made, and 413 above 64 KB. A value that the record has already stands, also where its
+ * undefined where none are given; call it after everything that is refused with 400, 404 or 402, since it throws 422 where a required
+ * field is emptied, or missing from a record that is made, and 413 above 64 KB. A value that the record has already stands, also where its
  * definition would no longer take it: who sends back what was read changes nothing. @param before what the record has; null of one
  * that is made
  */

@@ -60,8 +60,8 @@ export async function createDeal(ctx: Context, { products, ...input }: CreateDea
   const merged = await checkCustomFields(ctx, 'deal', input.customFields, null);
   const stage = await findStage(ctx, rules, input.pipelineId);
   const computed = { ...ownWorth, ...likelihood(input.probability, stage) };
-  const customFields = merged() ?? {};
   checkTrial(ctx);
+  const customFields = merged() ?? {};
   checkOfPipeline(stage, input.pipelineId);
   holdStage(ctx, stage);
   const status = input.status ?? statusIn(stage);

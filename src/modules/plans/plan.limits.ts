@@ -144,13 +144,21 @@ function requireRoom(ctx: Context, { kind }: DeclaredLimit, most: number): void 
 }
 
 /** Throws the refusal of a limit, 402 by default, when the account may have no more of its kind. */
-export async function checkPlan(ctx: Context, limit: DeclaredLimit, more = 1): Promise<void> {
+export const checkPlan = (ctx: Context, limit: DeclaredLimit): Promise<void> => checkPlanThen(ctx, limit, () => undefined);
+
+/**
+ * The same, and then the checks that are decided behind it: of many records in one unit of work, one that these refuse takes no place,
+ * and the next one has it. Answers what they answer.
+ */
+export async function checkPlanThen<T>(ctx: Context, limit: DeclaredLimit, rest: () => T): Promise<T> {
   checkTrial(ctx);
   const most = limit.most[ctx.caller.account.plan as keyof typeof Plan] ?? 0;
-  if (!Number.isFinite(most)) return;
+  if (!Number.isFinite(most)) return rest();
   const usage = usageIn(ctx, limit, most);
   const n = await usage.n;
-  if (n + usage.granted + more > most) throw (limit.refusal ?? paymentRequired)(`The plan allows ${most} ${limit.kind}`);
-  usage.granted += more;
+  if (n + usage.granted + 1 > most) throw (limit.refusal ?? paymentRequired)(`The plan allows ${most} ${limit.kind}`);
+  const answer = rest();
+  usage.granted++;
   if (usage.isChecked) requireRoom(ctx, limit, most - usage.granted);
+  return answer;
 }
