@@ -176,3 +176,30 @@ describe('PATCH /custom-fields/{id}', () => {
     expect((await admin.patch(`/custom-fields/${id}`, { label: 'x' })).status).toBe(200);
   });
 });
+
+describe('a custom field that becomes one of another type', () => {
+  const patch = (id: string, body: object) => acme.owner.patch(`/custom-fields/${id}`, body);
+
+  it('keeps the options that the new type has too, unless others are sent, and leaves out those of the old one', async () => {
+    const choices = { choices: ['gold', 'silver'] };
+    const { id: choice } = await field({ fieldType: 'select', options: { ...choices, hint: 'kept' } });
+    for (const fieldType of ['radio', 'multiselect', 'select']) {
+      expect(dataOf(await patch(choice, { fieldType }))).toMatchObject({ fieldType, options: { ...choices, hint: 'kept' } });
+    }
+    expectRefusal(await patch(choice, { fieldType: 'radio', options: null }), 422, 'options.choices');
+    expect(dataOf(await patch(choice, { fieldType: 'text' })).options).toEqual({ hint: 'kept' });
+    expectRefusal(await patch(choice, { fieldType: 'radio' }), 422, 'options.choices');
+  });
+
+  it('keeps its domains from url to email, and checks values by them', async () => {
+    const domains = { allowedDomains: ['example.com'] };
+    const { id: address, fieldKey } = await field({ fieldType: 'url', options: domains });
+    expect(dataOf(await patch(address, { fieldType: 'email' }))).toMatchObject({ fieldType: 'email', options: domains });
+    const of = (value: string) => ({ firstName: 'Ann', customFields: { [fieldKey]: value } });
+    expectRefusal(await acme.owner.post('/contacts', of('ann@example.org')), 400, `customFields.${fieldKey}`);
+    expect(dataOf(await patch(address, { fieldType: 'url', options: { blockedDomains: ['example.org'] } })).options).toEqual({
+      blockedDomains: ['example.org'],
+    });
+    expect(dataOf(await patch(address, { fieldType: 'number' })).options).toBeNull();
+  });
+});

@@ -14,6 +14,9 @@ const membersOf: Partial<Record<FieldType, readonly string[]>> = {
 };
 const allMembers = new Set(Object.values(membersOf).flat());
 
+/** Whether fields of a type may have a member of `options`: one of its own, or one that no type knows. */
+const mayHave = (type: FieldType, member: string) => membersOf[type]?.includes(member) || !allMembers.has(member);
+
 const hasChoices = (type: FieldType) => membersOf[type]?.includes('choices') ?? false;
 
 const mostChoices = 500;
@@ -63,15 +66,18 @@ function domainFault(value: unknown): Fault | undefined {
 
 /** Contract "options": what each type of field takes, and nothing that belongs to another type. Else 422 naming the member. */
 export function checkOptions(type: FieldType, options: object | null): void {
-  const own = membersOf[type] ?? [];
   for (const [name, value] of Object.entries(options ?? {})) {
-    check(own.includes(name) || !allMembers.has(name), () =>
-      unprocessable(`options.${name}`, 'not_allowed', `is no option of a ${type} field`),
-    );
+    check(mayHave(type, name), () => unprocessable(`options.${name}`, 'not_allowed', `is no option of a ${type} field`));
     const fault = value === null ? undefined : faults.get(name)?.(value);
     if (fault) throw unprocessable(`options.${name}`, fault.code, fault.message);
   }
   check(!hasChoices(type) || choicesOf(options).length > 0, () =>
     unprocessable('options.choices', 'required', `is required for a ${type} field`),
   );
+}
+
+/** What stays of the options of a field that becomes one of another type: all that this may have, or null where nothing does. */
+export function optionsLeft(type: FieldType, options: object | null): object | null {
+  const left = Object.entries(options ?? {}).filter(([name]) => mayHave(type, name));
+  return left.length > 0 ? Object.fromEntries(left) : null;
 }

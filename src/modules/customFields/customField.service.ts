@@ -17,7 +17,7 @@ import {
   type DependencySummary,
   type UpdateCustomFieldInput,
 } from './customField.model.js';
-import { checkOptions } from './customField.options.js';
+import { checkOptions, optionsLeft } from './customField.options.js';
 import { customFieldTable } from './customField.table.js';
 import { customFieldsLoader, definitionsLock } from './customField.values.js';
 
@@ -61,12 +61,16 @@ export async function createCustomField(ctx: Context, input: CreateCustomFieldIn
 
 const tracked = ['entityType', 'fieldKey', 'label', 'fieldType', 'section', 'options', 'isRequired', 'sortOrder'];
 
-/** Contract PATCH /custom-fields/{id}: what values mean (type, key, records) changes only while there are none, else 422. */
+/**
+ * Contract PATCH /custom-fields/{id}: what values mean (type, key, records) changes only while there are none, else 422. A field that
+ * becomes one of another type keeps the options that this may have, unless others are given.
+ */
 export async function updateCustomField(ctx: Context, id: string, input: UpdateCustomFieldInput): Promise<CustomField> {
   await lockDefinitions(ctx);
   const before = await getCustomField(ctx, id);
   const { fieldType } = input;
-  const options = input.options === undefined && fieldType && fieldType !== before.fieldType ? null : input.options;
+  const left = fieldType && fieldType !== before.fieldType ? optionsLeft(fieldType, before.options) : undefined;
+  const options = input.options === undefined ? left : input.options;
   const given = defined({ ...input, options, sortOrder: rounded(input.sortOrder) });
   const after = { ...before, ...given };
   const changes = changesBetween(before, after, tracked);
