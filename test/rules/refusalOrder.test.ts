@@ -99,6 +99,14 @@ describe('a text message', () => {
   });
 });
 
+it('a mail to a contact without an address is 400 before what its contact says', async () => {
+  const { id: contactId } = await acme.contact({ firstName: 'Ada', doNotContact: true });
+  const mail = { contactId, subject: 'Hi', body: 'Hello' };
+  await expectNothingWritten(api, async () => expectRefusal(await acme.owner.post('/email/send', mail), 400, 'contactId'));
+  dataOf(await acme.owner.patch(`/contacts/${contactId}`, { email: 'ada@order.example' }));
+  expect((await acme.owner.post('/email/send', mail)).body.code).toBe('do_not_contact');
+});
+
 it('who may not send mail yet does not learn what would have been valid', async () => {
   const strict = await server({ config: { requireVerifiedEmail: true } });
   const account = await strict.seed.account();

@@ -57,6 +57,8 @@ async function keepFirst(ctx: Context, input: SendEmailInput, effect: RequestEff
     await releaseKey(inside, effect);
     // In one statement.
     const [contact, refusing] = await Promise.all([addressee(inside, contactId), contactsRefusingMail(inside, [contactId])]);
+    // What is wrong with the request comes before what the plan and the contact say: 400, 402, 422.
+    check(contact.email, refusals.no_email);
     checkTrial(ctx);
     const refusal = emailRefusal({ ...contact, optedOutEmail: refusing.size > 0 });
     check(!refusal, () => refusals[refusal!]!());
