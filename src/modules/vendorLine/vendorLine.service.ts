@@ -1,4 +1,4 @@
-import { seal, sign, unseal } from '../../kernel/base/crypto.js';
+import { seal, sign, Unreadable, unseal } from '../../kernel/base/crypto.js';
 import { minuteMs } from '../../kernel/base/durations.js';
 import { AppError, check } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
@@ -65,6 +65,16 @@ export const seals: readonly SealedColumn[] = [{ table: 'vendor_connections', co
 export const keyOf = (ctx: Context, { id, sealedKey }: Pick<ConnectionRow, 'id' | 'sealedKey'>): string =>
   unseal(ctx.app, purpose, place(ctx, id), sealedKey);
 
+/** Whether a key is the one that is kept; where that cannot be read any more, it is another. */
+function isKept(ctx: Context, connection: ConnectionRow, key: string): boolean {
+  try {
+    return keyOf(ctx, connection) === key;
+  } catch (error) {
+    if (error instanceof Unreadable) return false;
+    throw error;
+  }
+}
+
 /** What a budget counts requests of a key under: the same in every workspace that has it. */
 export const budgetOf = (ctx: Context, key: string): string => sign(ctx.app, 'vendor line budget', key);
 
@@ -118,8 +128,9 @@ interface Seen {
 }
 
 /**
- * Contract PUT /settings/vendor-line. The vendor is asked first, so that nothing is kept of a key that it rejects. Another key raises
- * the generation and releases the lines that it cannot see; one of another account of the vendor begins with the replies from now on.
+ * Contract PUT /settings/vendor-line. The vendor is asked first, so that nothing is kept of a key that it rejects. Every key that is put
+ * raises the generation and releases the lines that it cannot see; one of another account of the vendor begins with the replies from now
+ * on. The key that is kept, put again by whoever connected it, replaces nothing that a record shows, and is not told.
  */
 export async function connectVendorLine(ctx: Context, { apiKey }: ConnectVendorLineInput): Promise<VendorLine> {
   const { line } = ctx.app.vendors;
@@ -149,8 +160,10 @@ async function keepKey(ctx: Context, apiKey: string, { account, lines }: Seen): 
     const made = ctx.insert('VendorConnection', { id, provider, status: 'connected', ...given });
     return ctx.emit({ name: 'vendor_connection.created', record: made });
   }
-  const after = ctx.update('VendorConnection', before, given);
+  const isSame = before.connectedBy === given.connectedBy && before.vendorAccount === account.id && isKept(ctx, before, apiKey);
+  const after = ctx.update('VendorConnection', before, { ...given, ...(isSame && { updatedAt: before.updatedAt }) });
   await releaseAll(ctx, await ctx.rows(releaseOthers, { lines: lines.map((line) => line.id) }));
+  if (isSame) return;
   await ctx.emit({ name: 'vendor_connection.updated', record: after, changes: changesBetween(before, after, ['apiKey', 'connectedBy']) });
 }
 
