@@ -239,6 +239,19 @@ describe('DELETE /deals/{id}', () => {
     expectRefusal(await acme.owner.get(`/deals/${deal.id}`), 404);
     expectRefusal(await acme.owner.post(`/deals/${deal.id}/restore`), 409);
   });
+
+  it('comes back into a pipeline without stages once that has one', async () => {
+    const own = await acme.pipeline({ stages: [{ name: 'Only' }] });
+    const deal = await made({ pipelineId: own.id, stageId: own.stages[0].id });
+    dataOf(await acme.owner.del(`/deals/${deal.id}`));
+    dataOf(await acme.owner.del(`/pipelines/${own.id}/stages/${own.stages[0].id}`));
+    const refused = await acme.owner.post(`/deals/${deal.id}/restore`);
+    expectRefusal(refused, 409, 'pipelineId');
+    expect(refused.body.error).toBe('pipelineId names a pipeline that is deleted or has no stage');
+    dataOf(await acme.owner.post(`/pipelines/${own.id}/stages`, { name: 'New' }));
+    const [stage] = dataOf(await acme.owner.get(`/pipelines/${own.id}`)).stages;
+    expect(dataOf(await acme.owner.post(`/deals/${deal.id}/restore`)).stageId).toBe(stage.id);
+  });
 });
 
 describe('lostReason', () => {

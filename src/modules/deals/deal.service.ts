@@ -202,7 +202,7 @@ const firstStage = statement({
 
 /**
  * POST /deals/{id}/restore: a deleted deal comes back as it was; where its stage is gone by then, into the first of its
- * pipeline; 409 where that is gone too.
+ * pipeline; 409 where that is gone too, or has no stage.
  */
 export async function restoreDeal(ctx: Context, id: string): Promise<DealRow> {
   const before = await ctx.forChange(dealRowsWithDeleted, id);
@@ -210,7 +210,7 @@ export async function restoreDeal(ctx: Context, id: string): Promise<DealRow> {
   checkTrial(ctx);
   const [first] = await ctx.rows(firstStage, { pipeline: before.pipelineId });
   const stage = (await rulesOf(ctx, before.stageId)) ?? (first && (await rulesOf(ctx, first.id)));
-  check(stage, () => conflict('pipelineId', 'names a deleted pipeline'));
+  check(stage, () => conflict('pipelineId', 'names a pipeline that is deleted or has no stage'));
   holdStage(ctx, stage);
   const { stageId } = stage;
   const entered = stageId === before.stageId ? {} : { stageId, ...entering(ctx.now()), ...likelihoodAfter(before, {}, stage) };
