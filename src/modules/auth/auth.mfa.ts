@@ -47,8 +47,9 @@ async function withPassword<T>(ctx: Context, password: string, work: (inside: Co
   const wrong = () => invalidField('password', 'incorrect', 'is wrong');
   check(await isPasswordOf(ctx, user.email, user, password), wrong);
   return inFinalTransaction(ctx, async (inside) => {
-    check(await holdPassword(inside, user), wrong);
-    return work(inside, user);
+    const held = await holdPassword(inside, user);
+    check(held, wrong);
+    return work(inside, held);
   });
 }
 

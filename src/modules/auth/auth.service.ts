@@ -21,8 +21,10 @@ export async function login(ctx: Context, { email, password, accountId }: LoginI
   const place = accountId ? places.find(({ account }) => account.id === accountId) : places[0];
   if (!place) throw unauthenticated('The person is no active member of the account');
   return inFinalTransaction(ctx, async (inside) => {
-    check(await holdPassword(inside, user), wrong);
-    return enter(inside, user, place, places);
+    // Who was read before the password was hashed may have turned a second factor on since.
+    const held = await holdPassword(inside, user);
+    check(held, wrong);
+    return enter(inside, held, place, places);
   });
 }
 

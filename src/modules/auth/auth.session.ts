@@ -67,9 +67,8 @@ const isNoMember = () => denied('The person is no active member of that account'
  * moment: who ends sessions holds the person's row, or finds the one that is ended here. 403 where the person is no active member.
  */
 export async function changePlace(inside: Context, accountId: string): Promise<AuthResult> {
-  const user = await callingUser(inside);
-  const isHeld = await holdPassword(inside, user);
-  check(isHeld && (await endSession(inside)), () => unauthenticated('The session has ended'));
+  const user = await holdPassword(inside, await callingUser(inside));
+  check(user && (await endSession(inside)), () => unauthenticated('The session has ended'));
   const places = await placesOf(inside, user.id);
   const place = places.find(({ account }) => account.id === accountId);
   check(place, isNoMember);
@@ -137,12 +136,12 @@ export async function personWith(inside: Context, email: string) {
 }
 
 /**
- * Whether the password that was proved, or the absence of one, still is the person's, to the end of this transaction: a change
- * waits for it, or came before.
+ * The person whose password was proved, or the absence of one, as they are now; undefined where that is theirs no more. They stay so to
+ * the end of this transaction: a change, also of the second factor, waits for it, or came before and is in the answer.
  */
-export async function holdPassword(inside: Context, { id, passwordHash }: { id: string; passwordHash: string | null }): Promise<boolean> {
-  const held = await inside.global.user.updateMany({ where: { id, passwordHash }, data: { passwordHash } });
-  return held.count === 1;
+export async function holdPassword(inside: Context, { id, passwordHash }: { id: string; passwordHash: string | null }) {
+  const [held] = await inside.global.user.updateManyAndReturn({ where: { id, passwordHash }, data: { passwordHash } });
+  return held;
 }
 
 /** Takes a person's second factor off; or only what was begun of one. */
