@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { whileHeldUp } from '../support/heldUp.js';
 import {
   type Account,
   dataOf,
@@ -78,6 +79,59 @@ describe('the places of a column', () => {
     const { order, put } = await column(['a', 'b', 'c', 'd']);
     for (let i = 0; i < 70; i++) await put(i % 2 ? 'c' : 'd', 'a');
     expect(await order()).toEqual(['a', 'c', 'd', 'b']);
+  });
+});
+
+describe('the places of a large column, where no room is left behind its first deal', () => {
+  /** A column of 600 deals, `together` of them at one position, once another deal was put behind the first one. */
+  async function crowded(together: number) {
+    const { prisma } = api.app.database;
+    const pipeline = await acme.pipeline();
+    const own = { accountId: acme.id, pipelineId: pipeline.id, stageId: pipeline.stages[0].id as string };
+    const times = { createdAt: api.clock.now(), updatedAt: api.clock.now() };
+    const ids = Array.from({ length: 600 }, () => api.clock.id()).sort();
+    const data = ids.map((id, n) => ({ ...own, ...times, id, title: `${n}`, position: n < together ? 0 : 3 * n }));
+    await prisma.deal.createMany({ data });
+    const { id } = await acme.deal({ pipeline, title: 'moved' });
+    await patched(id, { afterDealId: ids[0] });
+    const deals = await prisma.deal.findMany({ where: { stageId: own.stageId }, orderBy: [{ position: 'asc' }, { id: 'asc' }] });
+    return { titles: deals.map(({ title }) => title), positions: deals.map(({ position }) => Number(position)) };
+  }
+  const expected = ['0', 'moved', ...Array.from({ length: 599 }, (_, n) => `${n + 1}`)];
+
+  it('are spread behind it for 200 deals, and stay for the others', async () => {
+    const { titles, positions } = await crowded(2);
+    expect(titles).toEqual(expected);
+    expect(positions.slice(202)).toEqual(Array.from({ length: 399 }, (_, n) => 3 * (n + 201)));
+  });
+
+  it('are spread further where more than these stand at one position', async () => {
+    const { titles, positions } = await crowded(300);
+    expect(titles).toEqual(expected);
+    expect(new Set(positions).size).toBe(601);
+  });
+});
+
+// Races, which the one connection of the embedded database does not have.
+onPostgres(describe)('a place between two deals that have no room, while a deal behind them is moved', () => {
+  it.each(['further down', 'to another column'])('leaves that one where it was moved: %s', async (where) => {
+    const { ids, order, stages } = await column(['a', 'b', 'x', 'e', 'd', 'y']);
+    const idOf = (title: string) => ids.get(title)!;
+    await patched(idOf('y'), { stageId: stages[1] });
+    api.clock.advance(1);
+    const { prisma } = api.app.database;
+    const { position } = await prisma.deal.findUniqueOrThrow({ where: { id: idOf('a') } });
+    await prisma.deal.update({ where: { id: idOf('b') }, data: { position } });
+    const isElsewhere = where === 'to another column';
+    const { replies, waitedFor } = await whileHeldUp(
+      api,
+      { table: 'deals', columns: 'position', rows: `new.id = '${idOf('x')}'` },
+      () => patch(idOf('x'), isElsewhere ? { stageId: stages[1] } : { afterDealId: idOf('e') }),
+      () => patch(idOf('d'), { afterDealId: idOf('a') }),
+    );
+    expect([replies.map(({ status }) => status), waitedFor]).toEqual([[200, 200], ['deals']]);
+    expect(await order()).toEqual(['a', 'd', 'b', 'e', ...(isElsewhere ? [] : ['x'])]);
+    expect(await order(1)).toEqual(['y', ...(isElsewhere ? ['x'] : [])]);
   });
 });
 
