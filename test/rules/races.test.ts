@@ -8,9 +8,11 @@ import {
   least,
   onPostgres,
   processorTime,
+  type Reply,
   second,
   server,
   type TestServer,
+  toldIn,
 } from '../support/index.js';
 
 let api: TestServer;
@@ -92,6 +94,35 @@ onPostgres(describe)('an API key that is made while its maker is removed', () =>
     expect(replies[0]!.status).toBe(200);
     expectRefusal(replies[1]!, 401);
     expect(await api.app.database.prisma.apiKey.count({ where: { createdBy: admin.userId } })).toBe(0);
+  });
+});
+
+onPostgres(describe)('a line that is given to another agent while its own one is removed', () => {
+  it.each(['another agent', 'nobody'])('is told to be free once, and the assignment to %s is refused', async (whom) => {
+    const own = await api.seed.account();
+    const { userId } = await own.member();
+    const settings = '/settings/vendor-line';
+    const name = whom === 'nobody' ? 'freed' : 'passedon';
+    const assign = (holder: string | null) => own.owner.put(`${settings}/lines/${name}-1`, { userId: holder });
+    dataOf(await own.owner.put(settings, { apiKey: `line_${name}` }));
+    dataOf(await assign(userId));
+    // Tasks hear of the removal after lines, which are released by then, and not committed.
+    const task = await own.task({ assignedTo: userId });
+    const late: Promise<Reply>[] = [];
+    const told = await toldIn(own, async () => {
+      const held = `select from tasks where id = '${task.id}' for update`;
+      const remove = () => own.owner.del(`/users/${userId}`);
+      const removed = await whileLocked(api, held, remove, async (look) => {
+        await untilWaiting(1)(look);
+        late.push(assign(whom === 'nobody' ? null : own.ownerId));
+        await untilWaiting(2)(look);
+      });
+      expect(removed.status).toBe(200);
+      const [refused] = await Promise.all(late);
+      expect([refused!.status, refused!.body.code]).toEqual([409, 'conflict']);
+    });
+    const ofLines = told.rows.filter((row) => row.name.startsWith('line_assignment.'));
+    expect(ofLines.map((row) => row.name)).toEqual(['line_assignment.deleted']);
   });
 });
 

@@ -18,14 +18,17 @@ const touched = statement({
     where t.account_id = ${account} and t.provider = 'vendor_line' and (t.line_id = ${line} or t.user_id = ${user}) order by t.id`,
 });
 
+const moved = () => new AppError('conflict', 'The line or the agent was moved at the same time; try again');
+
 /** Who has the line, and which line the agent has. */
 const touchedBy = (ctx: Context, line: string, user: string | null): Promise<AssignmentRow[]> => ctx.rows(touched, { line, user });
 
 const release = statement({
   name: 'releaseLines',
   takes: { ids: listOf(uuid) },
+  row: { id: uuid },
   changes: true,
-  text: ({ account, ids }) => sql`delete from line_assignments t where t.account_id = ${account} and t.id = any(${ids})`,
+  text: ({ account, ids }) => sql`delete from line_assignments t where t.account_id = ${account} and t.id = any(${ids}) returning t.id`,
 });
 
 const agent = statement({
@@ -71,7 +74,7 @@ export async function assignLine(ctx: Context, lineId: string, { userId }: Assig
     await unchanged(inside, connection);
     const now = await touchedBy(inside, lineId, userId);
     const isSame = now.length === before.length && now.every(({ id }, nth) => id === before[nth]!.id);
-    check(isSame, () => new AppError('conflict', 'The line or the agent was moved at the same time; try again'));
+    check(isSame, moved);
     return move(inside, line, { userId, now });
   });
 }
@@ -94,7 +97,9 @@ async function move(
   const given = now.filter((one) => one.lineId !== lineId || one.userId !== userId);
   // A line that its agent has already stays as it is, unless the vendor has another number or label of it by now.
   const ended = now.filter((one) => given.includes(one) || one.phoneNumber !== phoneNumber || one.label !== label);
-  await ctx.rows(release, { ids: ended.map(({ id }) => id) });
+  const released = await ctx.rows(release, { ids: ended.map(({ id }) => id) });
+  // Whoever removes an agent takes no lock of the connection. They have told what they released.
+  check(released.length === ended.length, moved);
   await releaseAll(ctx, ended);
   if (holder && ended.length === now.length) {
     const { name: _name, ...user } = holder;
