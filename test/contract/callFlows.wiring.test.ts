@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { aFlow, publish, simulatorOf } from '../support/callFlows.js';
+import { aFlow, placeCall, publish, simulatorOf } from '../support/callFlows.js';
 import { type Account, dataOf, expectRefusal, type Loose, server, type TestServer } from '../support/index.js';
 import { freeNumber } from './samples.talk.js';
 
@@ -109,6 +109,44 @@ describe('a flow that is unpublished while the vendor is asked how its number is
     expect(dataOf(await publish(acme, moved)).wiring.wired).toBe(true);
     await unpublish(flow);
     expect(routed(phoneNumber).voice_url).toBe('https://other.example.com/voice');
+  });
+});
+
+describe('a number whose calls something else takes, whatever its address', () => {
+  const trunk = 'TK00000000000000000000000000000001';
+
+  it.each([
+    ['trunk_sid', trunk],
+    ['voice_application_sid', 'AP00000000000000000000000000000001'],
+  ] as const)('(%s) is taken from it, is called, and is given back', async (name, sid) => {
+    const flow = await published({ voice_url: pbx, [name]: sid });
+    const number = routed(flow.phoneNumber);
+    expect([flow.wiring.wired, number[name]]).toEqual([true, '']);
+    expect((await placeCall(api, flow.phoneNumber)).log.at(-1)).toEqual({ end: 'completed' });
+    await unpublish(flow);
+    expect([number[name], number.voice_url]).toEqual([sid, pbx]);
+    expectRefusal(await acme.owner.post('/call-flows/tombstones/release', { phoneNumber: flow.phoneNumber }), 404);
+  });
+
+  it('is not wired while it is on a trunk, and says so', async () => {
+    const flow = await published();
+    const number = routed(flow.phoneNumber);
+    Object.assign(number, { trunk_sid: trunk });
+    const { wired, error } = dataOf(await acme.owner.get(`/call-flows/${flow.id}/wiring`));
+    expect([wired, error]).toEqual([false, 'The number is on a SIP trunk of the vendor, which takes its calls']);
+    expect((await wire(flow)).wired).toBe(true);
+    expect(number.trunk_sid).toBe('');
+    await unpublish(flow);
+    expect([number.trunk_sid, number.voice_url]).toEqual(['', pbx]);
+  });
+
+  it('leads no call to that address until it is given back', async () => {
+    const { id, phoneNumber } = await published({ voice_url: pbx, trunk_sid: trunk });
+    simulatorOf(api).numbers.fail(1);
+    await unpublish({ id });
+    expect((await placeCall(api, phoneNumber)).log).toContainEqual({ say: 'Nobody answers calls to this number.' });
+    dataOf(await acme.owner.post('/call-flows/tombstones/release', { phoneNumber }));
+    expect(routed(phoneNumber).trunk_sid).toBe(trunk);
   });
 });
 

@@ -18,8 +18,10 @@ const stateOf = (ctx: Context, voice: VoiceConfig | undefined, error: string | n
 };
 
 /** Why calls that are routed so do not come to the service. */
-const whyNotOurs = (ctx: Context, voice: VoiceConfig) =>
-  asksUs(ctx, voice) ? 'The vendor does not ask the service by POST' : 'The vendor routes the number elsewhere';
+function whyNotOurs(ctx: Context, voice: VoiceConfig): string {
+  if (voice.trunkSid) return 'The number is on a SIP trunk of the vendor, which takes its calls';
+  return asksUs(ctx, voice) ? 'The vendor does not ask the service by POST' : 'The vendor routes the number elsewhere';
+}
 
 const isVendors = (error: unknown): error is Error => error instanceof SmsRefused || error instanceof SmsUnconfirmed;
 

@@ -10,13 +10,16 @@ export const ourConfig = ({ app: { config } }: Context): VoiceConfig => ({
   voiceUrl: `${config.publicUrl}${voicePath}`,
   voiceMethod: 'POST',
   voiceApplicationSid: '',
+  trunkSid: '',
   statusCallback: `${config.publicUrl}${voiceStatusPath}`,
   statusCallbackMethod: 'POST',
 });
 
+/** Whether an application or a trunk of the vendor takes calls that are routed so: it does not look at their address. */
+export const isBypassed = ({ voiceApplicationSid, trunkSid }: VoiceConfig): boolean => Boolean(voiceApplicationSid || trunkSid);
+
 /** Whether the vendor asks the service about calls that are routed so, by whatever method. */
-export const asksUs = (ctx: Context, voice: VoiceConfig): boolean =>
-  voice.voiceUrl === ourConfig(ctx).voiceUrl && !voice.voiceApplicationSid;
+export const asksUs = (ctx: Context, voice: VoiceConfig): boolean => voice.voiceUrl === ourConfig(ctx).voiceUrl && !isBypassed(voice);
 
 /** Whether calls that are routed so come to the service: it is asked by POST alone. */
 export const isOurs = (ctx: Context, voice: VoiceConfig): boolean => asksUs(ctx, voice) && voice.voiceMethod === 'POST';
@@ -30,8 +33,7 @@ export const isAsWired = (ctx: Context, voice: VoiceConfig): boolean =>
  * before, which a number is given back to.
  */
 export const wasOurs = (ctx: Context, voice: VoiceConfig): boolean =>
-  asksUs(ctx, voice) ||
-  (voice.voiceUrl.endsWith(voicePath) && voice.statusCallback.endsWith(voiceStatusPath) && !voice.voiceApplicationSid);
+  asksUs(ctx, voice) || (voice.voiceUrl.endsWith(voicePath) && voice.statusCallback.endsWith(voiceStatusPath) && !isBypassed(voice));
 
 /** How a number was routed before, as far as that is to somewhere else. */
 export const priorOf = (ctx: Context, voice: VoiceConfig | null): VoiceConfig | null => (voice && !wasOurs(ctx, voice) ? voice : null);

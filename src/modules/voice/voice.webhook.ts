@@ -9,7 +9,7 @@ import { actingForAccount } from '../auth/auth.acting.js';
 import { type AgentNode, type GroupNode, personOf } from '../callFlows/callFlow.graph.js';
 import { isRung, nodesById, ringOrder } from '../callFlows/callFlow.route.js';
 import { genuine } from '../numbers/number.notice.js';
-import { priorOf, voicePath, voiceStatusPath } from '../numbers/number.routing.js';
+import { isBypassed, priorOf, voicePath, voiceStatusPath } from '../numbers/number.routing.js';
 import { beginCall, endCall, progress } from './liveCall.service.js';
 import {
   accountOfCall,
@@ -106,10 +106,10 @@ function chosenOnce(choices: Choices, choose: (key: string, node: AgentNode | Gr
   };
 }
 
-/** What becomes of a call to a number that no flow answers: how it was routed before, else nothing. */
+/** What becomes of a call to a number that no flow answers: how it was routed before, where that is an address; else nothing. */
 function standardRouting(ctx: Context, { prior }: NewCallState): Verb[] {
   const before = priorOf(ctx, prior);
-  if (before?.voiceUrl) return [{ kind: 'redirect', url: before.voiceUrl, method: before.voiceMethod }];
+  if (before?.voiceUrl && !isBypassed(before)) return [{ kind: 'redirect', url: before.voiceUrl, method: before.voiceMethod }];
   return [{ kind: 'say', text: 'Nobody answers calls to this number.' }, hangup];
 }
 

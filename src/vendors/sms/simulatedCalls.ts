@@ -166,7 +166,8 @@ export async function placeCall(
 ): Promise<Transcript> {
   const twilio = await twilioLibrary();
   const number = numbers.find(placed.to);
-  if (!number?.voice_url) throw new Error(`${placed.to} routes its calls nowhere`);
+  // A trunk takes the calls of its numbers, whatever their addresses are.
+  if (!number?.voice_url || number.trunk_sid) throw new Error(`${placed.to} routes its calls nowhere`);
   const sid = placed.sid ?? `CA${clock.bytes(16).toString('hex')}`;
   const call = new Call({ ...placed, sid }, async (url, form) => twilio.getExpectedTwilioSignature(authToken, url, form));
   await call.follow(number.voice_url);

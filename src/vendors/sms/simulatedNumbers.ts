@@ -1,6 +1,9 @@
 import type { JsonReply } from '../loopback.js';
 
-const blank = { voice_url: '', voice_method: 'POST', voice_application_sid: '', status_callback: '', status_callback_method: 'POST' };
+const blank = {
+  ...{ voice_url: '', voice_method: 'POST', voice_application_sid: '', trunk_sid: '' },
+  ...{ status_callback: '', status_callback_method: 'POST' },
+};
 type Routing = typeof blank;
 
 interface SimulatedNumber extends Routing {
@@ -78,7 +81,11 @@ export class SimulatedNumbers {
   #route(number: SimulatedNumber, form: URLSearchParams): void {
     for (const name of Object.keys(blank) as (keyof Routing)[]) {
       const given = form.get(name.replace(/(^|_)([a-z])/g, (_match, _gap, letter: string) => letter.toUpperCase()));
-      if (given !== null) number[name] = given;
+      if (given === null) continue;
+      number[name] = given;
+      // As Twilio does: whichever of the two is set ends the other.
+      if (given && name === 'trunk_sid') number.voice_application_sid = '';
+      if (given && name === 'voice_application_sid') number.trunk_sid = '';
     }
   }
 }

@@ -55,11 +55,18 @@ const asListed = (listed: Listed): VendorNumber => ({
       voiceUrl: listed.voiceUrl ?? '',
       voiceMethod: listed.voiceMethod || 'POST',
       voiceApplicationSid: listed.voiceApplicationSid ?? '',
+      trunkSid: listed.trunkSid ?? '',
     },
     statusCallback: listed.statusCallback ?? '',
     statusCallbackMethod: listed.statusCallbackMethod || 'POST',
   },
 });
+
+/** What Twilio is told of a routing: an application and a trunk end each other by themselves, and are not named beside each other. */
+function routingOf({ voiceApplicationSid, trunkSid = '', ...voice }: VoiceConfig) {
+  if (trunkSid) return { ...voice, trunkSid };
+  return voiceApplicationSid ? { ...voice, voiceApplicationSid } : { ...voice, voiceApplicationSid, trunkSid };
+}
 
 /** Text messages by Twilio. */
 export class TwilioSms implements SmsVendor {
@@ -93,7 +100,7 @@ export class TwilioSms implements SmsVendor {
   }
 
   async route(id: string, voice: VoiceConfig): Promise<VoiceConfig> {
-    const routed = await this.#ask(({ incomingPhoneNumbers }) => incomingPhoneNumbers(id).update({ ...voice }));
+    const routed = await this.#ask(({ incomingPhoneNumbers }) => incomingPhoneNumbers(id).update(routingOf(voice)));
     return asListed(routed as unknown as Listed).voice;
   }
 

@@ -4,6 +4,8 @@ export interface VoiceConfig {
   voiceMethod: string;
   /** An application of the vendor's that handles the calls instead of `voiceUrl`. */
   voiceApplicationSid: string;
+  /** A SIP trunk that takes the calls, whatever the others say. What was kept before this was read lacks it. */
+  trunkSid?: string;
   statusCallback: string;
   statusCallbackMethod: string;
 }
