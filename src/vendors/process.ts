@@ -28,7 +28,7 @@ export async function simulateVendors(config: Config, clock: Clock): Promise<Run
   const { secret, domain } = config.inboundMail ?? { secret: clock.bytes(16).toString('hex'), domain: 'in.example.com' };
   const sms = new SmsSimulator({ outboxDir, clock, accountSid, authToken, numbers: simulatedNumbers, publicUrl });
   const line = new LineSimulator(outboxDir, clock);
-  const mail = new SmtpSimulator({ outboxDir, clock, inbound: { url: `${publicUrl}/webhooks/email/inbound`, secret } });
+  const mail = new SmtpSimulator({ outboxDir, clock, inbound: { url: `${publicUrl}/webhooks/email/inbound`, secret, domain } });
   const secrets = config.stripe ?? { secretKey: 'sk_test_simulator', webhookSecret: `whsec_${clock.bytes(16).toString('hex')}` };
   const stripe = new StripeSimulator({ clock, publicUrl, ...secrets });
   const { apiBase } = await sms.config(port(0));

@@ -96,6 +96,9 @@ describe('a value of the configuration', () => {
       expect(readConfig({ MAIL_FROM }).mailFrom).toBe(MAIL_FROM);
     for (const INBOUND_MAIL_DOMAIN of ['in.example.com', 'localhost', 'in.bücher.example'])
       expect(readConfig({ INBOUND_MAIL_SECRET: 's'.repeat(16), INBOUND_MAIL_DOMAIN }).inboundMail?.domain).toBe(INBOUND_MAIL_DOMAIN);
+    const inbound = { INBOUND_MAIL_SECRET: 's'.repeat(16), INBOUND_MAIL_DOMAIN: 'in.example.com' };
+    expect(readConfig(inbound).inboundMail?.bounces).toBe('domain');
+    expect(readConfig({ ...inbound, MAIL_BOUNCES: 'sender' }).inboundMail?.bounces).toBe('sender');
     expect(readConfig({ TWILIO_FROM: '+14155550100' }).twilioFrom).toBe('+14155550100');
     const none = { GRAPHQL_MAX_ALIASES: '0', GRAPHQL_MAX_LIVE_COST: '0' };
     expect(readConfig(none).graphql).toMatchObject({ aliases: 0, liveCost: 0 });

@@ -90,8 +90,8 @@ export interface Config {
   twilioFrom?: string;
   /** Whether that number stays everybody's sender: no workspace can claim it. */
   twilioFromShared: boolean;
-  /** What comes in by mail: the key of those who bring it, and the domain of the addresses that answers go to. Absent: nothing does. */
-  inboundMail?: { secret: string; domain: string };
+  /** What comes in by mail: the key of who brings it, the domain that answers go to, and whether bounces do. Absent: nothing comes in. */
+  inboundMail?: { secret: string; domain: string; bounces?: 'domain' | 'sender' };
   /** Absent: the vendor of lines is simulated. */
   vendorLineUrl?: string;
   /** The first of the five ports of `npm run vendors`; 0 takes any that are free. */
@@ -194,9 +194,9 @@ function twilioConfig(e: Environment): TwilioConfig | undefined {
   return { accountSid, authToken, apiBase };
 }
 
-function inboundMail({ INBOUND_MAIL_SECRET: secret, INBOUND_MAIL_DOMAIN: domain }: Environment) {
+function inboundMail({ INBOUND_MAIL_SECRET: secret, INBOUND_MAIL_DOMAIN: domain, MAIL_BOUNCES: bounces }: Environment) {
   if (Boolean(secret) !== Boolean(domain)) throw new Error('Configuration: INBOUND_MAIL_SECRET and INBOUND_MAIL_DOMAIN go together');
-  return secret && domain ? { secret, domain } : undefined;
+  return secret && domain ? { secret, domain, bounces } : undefined;
 }
 
 const rateLimits = (e: Environment): RateLimits => ({

@@ -41,6 +41,7 @@ export const environment = z.object({
   TWILIO_API_BASE: z.url({ protocol: /^https?$/ }).optional(),
   INBOUND_MAIL_SECRET: z.string().min(16).optional(),
   INBOUND_MAIL_DOMAIN: z.string().regex(hostName, 'must be a host name, such as in.example.com').optional(),
+  MAIL_BOUNCES: z.enum(['domain', 'sender']).default('domain'),
   STRIPE_SECRET_KEY: z.string().optional(),
   STRIPE_WEBHOOK_SECRET: z.string().optional(),
   STRIPE_PRICE_STANDARD_MONTHLY: z.string().optional(),

@@ -160,6 +160,17 @@ async function idOfCopy(ctx: Context, providerId: string, contactId: string): Pr
   return `${storable(providerId.slice(0, left), left)}#${contactId}`;
 }
 
+/**
+ * Whether nobody wrote a mail: it says so of itself (RFC 3834), or it is what a mail server says in a form of its own, which has no sender
+ * to go back to.
+ */
+function isOfMachine({ headers, from }: Mail): boolean {
+  const has = (name: string, test: (value: string) => boolean) => headers.some(({ key, value }) => key === name && test(value));
+  const isSaid = has('auto-submitted', (value) => value.toLowerCase() !== 'no');
+  const hasNoSender = has('return-path', (value) => /^<\s*>$/.test(value.trim()));
+  return isSaid || hasNoSender || [from?.name, from?.address].some((name) => /^mailer-daemon\b/i.test(name ?? ''));
+}
+
 async function receive(ctx: Context, id: string, { mail, isKept, ...brought }: Brought): Promise<true> {
   ctx.lockRows();
   const before = await ctx.forChange(messageRows, id);
@@ -168,7 +179,7 @@ async function receive(ctx: Context, id: string, { mail, isKept, ...brought }: B
   const from = (mail.from as Mailbox | undefined)?.address ?? '';
   const subject = [...kept(mail.subject)].slice(0, 500).join('');
   const body = kept(mail.text);
-  const isAutomatic = mail.headers.some(({ key, value }) => key === 'auto-submitted' && value.toLowerCase() !== 'no');
+  const isAutomatic = isOfMachine(mail);
   await countInbound(ctx, before.contactId);
   const message: MessageRow = ctx.insert('Message', {
     ...blankMessage,

@@ -167,6 +167,8 @@ function mailOf(ctx: Context, message: Sending): Email {
     html: bodyHtml ?? undefined,
     messageId,
     replyTo,
+    // What mail servers report does not go where answers go.
+    ...(replyTo && inboundMail?.bounces !== 'sender' && { envelope: { from: replyTo, to: email! } }),
     within: leaseSeconds * partOfLease,
     // RFC 3834: so that no machine answers it.
     ...(isByItself && { headers: { 'Auto-Submitted': 'auto-generated' } }),

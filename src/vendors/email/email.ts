@@ -6,6 +6,8 @@ export interface Email {
   html?: string;
   from?: string;
   replyTo?: string;
+  /** Where mail servers report that it did not arrive, if not to its sender, and whom they give it to (RFC 5321, section 4.4). */
+  envelope?: { from: string; to: string };
   /** Stays the same when the message is sent again, so that a receiver can tell. */
   messageId?: string;
   /** After how many milliseconds it must not go any more: somebody else may send it by then. */

@@ -22,6 +22,8 @@ export type MailBehaviour =
   | { kind: 'fail'; status: number };
 
 interface Taken {
+  /** Where its envelope says that it comes back to. */
+  envelopeFrom: string;
   from: string;
   to: string;
   subject: string;
@@ -36,8 +38,8 @@ interface Taken {
 interface SimulatorOptions {
   outboxDir: string;
   clock: Clock;
-  /** Where the server takes in mail, and the secret by which it believes who brings it. */
-  inbound: { url: string; secret: string };
+  /** Where the server takes in mail, the secret by which it believes who brings it, and the domain whose mail that is. */
+  inbound: { url: string; secret: string; domain?: string };
 }
 
 /** What it is told over HTTP of a mail that it has taken: the newest to an address, or the one of a Message-ID. */
@@ -54,7 +56,8 @@ interface Instruction {
  * what it is told to over HTTP, of a mail by `messageId` or of the newest mail `to` an address:
  * `POST /simulator/next` (a behaviour for the next mail), `/simulator/reply` (`{ to, body, subject? }`: who got it answers),
  * `/simulator/bounce` (`{ to, status? }`: it comes back, with 5.1.1 by default), `/simulator/complain` (`{ to }`). What comes in is
- * brought to the server, signed, and its HTTP status answered as `{ status }`. `GET /simulator/messages` shows what was taken.
+ * brought to the server, signed, and its HTTP status answered as `{ status }`; a mail that comes back, only where its envelope names an
+ * address of the domain whose mail is brought. `GET /simulator/messages` shows what was taken.
  */
 export class SmtpSimulator {
   readonly #outbox: Outbox;
@@ -67,7 +70,10 @@ export class SmtpSimulator {
     disabledCommands: ['STARTTLS', 'AUTH'],
     onData: (stream, { envelope }, done) => {
       const to = envelope.rcptTo[0]?.address ?? '';
-      this.#take(stream, to).then((behaviour) => answer(behaviour, done), done);
+      this.#take(stream, { to, envelopeFrom: envelope.mailFrom ? envelope.mailFrom.address : '' }).then(
+        (behaviour) => answer(behaviour, done),
+        done,
+      );
     },
   });
 
@@ -93,7 +99,7 @@ export class SmtpSimulator {
     this.#smtp.close();
   }
 
-  async #take(stream: Readable, to: string): Promise<MailBehaviour | undefined> {
+  async #take(stream: Readable, envelope: Pick<Taken, 'to' | 'envelopeFrom'>): Promise<MailBehaviour | undefined> {
     const raw = await buffer(stream);
     const behaviour = this.#next.shift();
     if (behaviour?.kind === 'refuse' || behaviour?.kind === 'hold') return behaviour;
@@ -102,7 +108,7 @@ export class SmtpSimulator {
     const ofLists = mail.headers.filter(({ key }) => key.startsWith('list-'));
     const taken: Taken = {
       from: mail.from?.address ?? '',
-      to,
+      ...envelope,
       subject: mail.subject ?? '',
       messageId,
       replyTo: mail.replyTo?.[0]?.address,
@@ -123,6 +129,8 @@ export class SmtpSimulator {
     const mail = this.#taken.findLast(({ messageId, to }) => (told.messageId ? messageId === told.messageId : to === told.to));
     const makes = incoming.get(path);
     if (!mail || !makes) return reply(404, { message: mail ? 'There is no such address' : 'No such mail was taken' });
+    if (makes === bounce && !mail.envelopeFrom.endsWith(`@${this.options.inbound.domain}`))
+      return reply(404, { message: `It comes back to ${mail.envelopeFrom}, whose mail nobody brings` });
     reply(200, { status: await this.#bring(await makes(mail, told)) });
   }
 
@@ -154,22 +162,23 @@ async function replyTo({ from, to, replyTo: asked, subject, messageId }: Taken, 
 }
 
 /** A report on a mail, of one kind, with a part that says what became of it. */
-const report = (kind: string, { from, messageId }: Taken, type: string, said: readonly string[]) =>
+const report = (kind: string, { to, messageId }: Pick<Taken, 'to' | 'messageId'>, type: string, said: readonly string[]) =>
   Buffer.from(
     [
-      ...['From: MAILER-DAEMON@localhost', `To: ${from}`, 'Subject: About your mail', 'MIME-Version: 1.0'],
+      ...['From: MAILER-DAEMON@localhost', `To: ${to}`, 'Subject: About your mail', 'MIME-Version: 1.0'],
       ...[`Content-Type: multipart/report; report-type=${kind}; boundary=part`, '', '--part', `Content-Type: ${type}`, ''],
       ...[...said, '', '--part', 'Content-Type: text/rfc822-headers', '', `Message-ID: ${messageId}`, '', '--part--', ''],
     ].join('\r\n'),
   );
 
 const bounce = (mail: Taken, { status = '5.1.1' }: Instruction) =>
-  report('delivery-status', mail, 'message/delivery-status', [
+  report('delivery-status', { ...mail, to: mail.envelopeFrom }, 'message/delivery-status', [
     ...['Reporting-MTA: dns; localhost', '', `Final-Recipient: rfc822; ${mail.to}`],
     ...[`Action: ${status.startsWith('5') ? 'failed' : 'delayed'}`, `Status: ${status}`],
   ]);
 
-const complaint = (mail: Taken) => report('feedback-report', mail, 'message/feedback-report', ['Feedback-Type: abuse', 'Version: 1']);
+const complaint = (mail: Taken) =>
+  report('feedback-report', { ...mail, to: mail.from }, 'message/feedback-report', ['Feedback-Type: abuse', 'Version: 1']);
 
 const incoming = new Map<string, (mail: Taken, told: Instruction) => Buffer | Promise<Buffer>>([
   ['/simulator/reply', replyTo],
