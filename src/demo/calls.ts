@@ -43,7 +43,8 @@ const graph = (members: string[]) => ({
  */
 export async function addMainLine(ctx: Context, members: string[]): Promise<MainLine> {
   const voice = { voiceUrl: '', voiceMethod: 'POST', voiceApplicationSid: '', statusCallback: '', statusCallbackMethod: 'POST' };
-  await claimForWorkspace(ctx, { id: 'demo', number, label: 'Main line', hasSms: false, hasVoice: true, voice });
+  const texts = { smsUrl: '', smsMethod: 'POST', smsApplicationSid: '' };
+  await claimForWorkspace(ctx, { id: 'demo', number, label: 'Main line', hasSms: false, hasVoice: true, voice, texts });
   await setPresence(ctx, { presence: 'on', phone: '+14155550170' });
   const { id } = await createCallFlow(ctx, { name: 'Main line', phoneNumber: number, draftGraph: graph(members) });
   const published = await publishDraft(ctx, await ctx.forChange(flowRows, id));

@@ -67,6 +67,18 @@ describe('npm run vendors: text messages', () => {
   });
 });
 
+describe('npm run vendors: a number', () => {
+  it('tells nobody of its texts until it is claimed', async () => {
+    const [, { number: to }] = dataOf(await crm.caller.get('/settings/numbers/available'));
+    const { id, phone: from } = await person();
+    const reply = () => vendors.tell('sms', 'reply', { from, to, body: 'Anybody?' });
+    expect(await reply()).toEqual({ message: `${to} tells nobody of its texts` });
+    expect(dataOf(await crm.caller.post('/settings/numbers', { number: to }))).toMatchObject({ textsCome: true });
+    expect(await reply()).toEqual({ status: 200 });
+    expect((await thread(id)).map(({ body }) => body)).toEqual(['Anybody?']);
+  });
+});
+
 describe('npm run vendors: e-mails', () => {
   it('are taken over SMTP, each Message-ID one file', async () => {
     const { id, email } = await person();

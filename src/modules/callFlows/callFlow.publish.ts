@@ -7,6 +7,7 @@ import { readProgress, saveProgress } from '../../kernel/operations/detached.js'
 import { inOwnTransaction } from '../../kernel/operations/ownTransaction.js';
 import { priorOf } from '../numbers/number.routing.js';
 import { claimForWorkspace, holdNumber, ownerOf } from '../numbers/number.service.js';
+import { withTexts } from '../numbers/number.texts.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { type AtVendor, atVendor, blocked, blockersOf } from './callFlow.blockers.js';
 import { type DraftGraph, forwardsOf, usersOf } from './callFlow.graph.js';
@@ -46,9 +47,18 @@ function checkSeen({ updatedAt }: KeptFlow, { expectedUpdatedAt = null }: Publis
   );
 }
 
-/** Throws 402 after a trial where the number is yet to be claimed for the workspace, as claiming it does. */
-async function checkMayClaim(ctx: Context, { phoneNumber }: KeptFlow): Promise<void> {
-  if (phoneNumber && (await ownerOf(ctx, phoneNumber)) === 'nobody') checkTrial(ctx);
+/** Throws 402 after a trial where the number is yet to be claimed for the workspace, as claiming it does. Whether it is. */
+async function checkMayClaim(ctx: Context, { phoneNumber }: KeptFlow): Promise<boolean> {
+  if (!phoneNumber || (await ownerOf(ctx, phoneNumber)) !== 'nobody') return false;
+  checkTrial(ctx);
+  return true;
+}
+
+/** What the vendor says of a number that publishing a flow claims: its texts come to the service then, as where it is claimed by itself. */
+async function withTextsOf(ctx: Context, flow: KeptFlow, vendor: AtVendor): Promise<AtVendor> {
+  if (!('listed' in vendor && vendor.listed)) return vendor;
+  const { blockers } = await blockersOf(ctx, flow, vendor);
+  return blockers.length > 0 ? vendor : { listed: await withTexts(ctx, vendor.listed) };
 }
 
 /** Throws 422 for whatever keeps the flow from being published, 502 where nobody says whether the number is the workspace's. */
@@ -99,9 +109,10 @@ export async function publishCallFlow(ctx: Context, id: string, input: PublishCa
 }
 
 async function publishAsSeen(ctx: Context, seen: KeptFlow, input: PublishCallFlowInput): Promise<CallFlowRow> {
-  await checkMayClaim(ctx, seen);
+  const isUnclaimed = await checkMayClaim(ctx, seen);
   checkSeen(seen, input);
-  const vendor = await atVendor(ctx, seen.phoneNumber);
+  const asked = await atVendor(ctx, seen.phoneNumber);
+  const vendor = isUnclaimed ? await withTextsOf(ctx, seen, asked) : asked;
   return inOwnTransaction(ctx, async (inside) => {
     inside.lockRows();
     await inside.rows(oneAtATime);

@@ -11,6 +11,8 @@ export class PhoneNumber {
   @Text(50, 'Whose line it is', { required: true }) provider: string;
   @Flag('Whether it takes text messages', { required: true }) hasSms: boolean;
   @Flag('Whether it takes calls', { required: true }) hasVoice: boolean;
+  @Flag('Whether the vendor told the service of texts to it when it was claimed; null where it takes none, or where that is not known')
+  textsCome: boolean | null;
   @Stamp('When it was claimed') createdAt: Date;
   @Stamp('When it was last changed') updatedAt: Date;
 }

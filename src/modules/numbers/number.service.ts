@@ -12,6 +12,7 @@ import { checkTrial } from '../plans/plan.limits.js';
 import type { AvailableNumber, ClaimNumberInput, PhoneNumberList } from './number.model.js';
 import { priorOf } from './number.routing.js';
 import { numberTable } from './number.table.js';
+import { textsCome, withTexts } from './number.texts.js';
 
 const { shape: row, columns } = numberTable;
 export type NumberRow = RowOf<typeof row>;
@@ -63,37 +64,39 @@ export const isClaimed = async (ctx: Context, number: string): Promise<boolean> 
 
 const claim = statement({
   name: 'claimNumber',
-  takes: { id: uuid, number: text, label: nullable(text), vendorId: text, voice: flag, sms: flag, now: instant },
+  takes: { id: uuid, number: text, label: nullable(text), vendorId: text, voice: flag, sms: flag, texts: nullable(flag), now: instant },
   row,
   changes: true,
-  text: ({ account, id, number, label, vendorId, voice, sms, now }) => sql`
-    insert into phone_numbers as t (id, account_id, number, label, provider, provider_id, has_voice, has_sms, created_at, updated_at)
-    values (${id}, ${account}, ${number}, ${label}, 'twilio', ${vendorId}, ${voice}, ${sms}, ${now}, ${now})
+  text: ({ account, id, number, label, vendorId, voice, sms, texts, now }) => sql`
+    insert into phone_numbers as t
+      (id, account_id, number, label, provider, provider_id, has_voice, has_sms, texts_come, created_at, updated_at)
+    values (${id}, ${account}, ${number}, ${label}, 'twilio', ${vendorId}, ${voice}, ${sms}, ${texts}, ${now}, ${now})
     on conflict (number) do nothing returning ${columns}`,
 });
 
 /**
  * POST /settings/numbers: 400 for a number that the vendor does not have for us, 402 where the trial is over, 409 for one that is
- * claimed, by whomever, or that is everybody's sender. Whoever writes to it writes to this workspace.
+ * claimed, by whomever, or that is everybody's sender. Whoever writes to it writes to this workspace, unless the vendor tells another
+ * system of its texts, which it goes on to do.
  */
 export async function claimNumber(ctx: Context, { number, label = null }: ClaimNumberInput): Promise<NumberRow> {
   const offered = await numberOfVendor(ctx, number);
   if (!offered) throw invalidField('number', 'not_found', 'is no number of the vendor');
   checkTrial(ctx);
-  return inFinalTransaction(ctx, (inside) => claimForWorkspace(inside, offered, { label }));
+  const isFree = !isShared(ctx, number) && !(await isClaimed(ctx, number));
+  const brought = isFree ? await withTexts(ctx, offered) : offered;
+  return inFinalTransaction(ctx, (inside) => claimForWorkspace(inside, brought, { label }));
 }
 
 /**
  * Claims a number that the vendor has for us for the workspace, in this unit of work; 409 where it is claimed, by whomever, or is
  * everybody's sender.
  */
-export async function claimForWorkspace(
-  ctx: Context,
-  { id: vendorId, number, label: named, hasVoice: voice, hasSms: sms }: VendorNumber,
-  { label = null }: { label?: string | null } = {},
-) {
+export async function claimForWorkspace(ctx: Context, offered: VendorNumber, { label = null }: { label?: string | null } = {}) {
+  const { id: vendorId, number, label: named, hasVoice: voice, hasSms: sms } = offered;
   check(!isShared(ctx, number), () => taken('number', 'is the sender of all workspaces that have no number of their own'));
-  const [claimed] = await ctx.rows(claim, { id: ctx.app.clock.id(), number, label: label ?? named, vendorId, voice, sms, now: ctx.now() });
+  const told = { number, label: label ?? named, vendorId, voice, sms, texts: textsCome(ctx, offered) };
+  const [claimed] = await ctx.rows(claim, { id: ctx.app.clock.id(), ...told, now: ctx.now() });
   check(claimed, () => taken('number', 'is claimed already'));
   await ctx.emit({ name: 'phone_number.created', record: claimed });
   return claimed;

@@ -3,6 +3,7 @@ import type { JsonReply } from '../loopback.js';
 const blank = {
   ...{ voice_url: '', voice_method: 'POST', voice_application_sid: '', trunk_sid: '' },
   ...{ status_callback: '', status_callback_method: 'POST' },
+  ...{ sms_url: '', sms_method: 'POST', sms_application_sid: '' },
 };
 type Routing = typeof blank;
 
@@ -16,14 +17,17 @@ interface SimulatedNumber extends Routing {
 /** As Twilio's are. The simulator has no second one. */
 const longestPage = 1000;
 
-/** The numbers that the simulator has for us, in Twilio's wire form: they keep where their calls are routed. */
+/** The numbers that the simulator has for us, in Twilio's wire form: they keep where their calls and texts are routed. */
 export class SimulatedNumbers {
   readonly #numbers: SimulatedNumber[] = [];
   #faults = 0;
   #before?: () => Promise<unknown>;
 
-  constructor(numbers: readonly string[]) {
+  /** Numbers, and where the first of them tells of texts: whoever names it as TWILIO_FROM has set it up. The others tell nobody. */
+  constructor(numbers: readonly string[], smsUrl: string) {
     this.add(numbers);
+    const [first] = this.#numbers;
+    if (first) first.sms_url = smsUrl;
   }
 
   /** Has more numbers for us. */
@@ -55,7 +59,7 @@ export class SimulatedNumbers {
     this.#before = work;
   }
 
-  /** Lists them, shows one, or changes how its calls are routed. */
+  /** Lists them, shows one, or changes how its calls or texts are routed. */
   answer(path: string, query: URLSearchParams, form: string | undefined, reply: JsonReply): void {
     if (this.#faults > 0) {
       this.#faults -= 1;
@@ -70,10 +74,11 @@ export class SimulatedNumbers {
     const number = this.#numbers.find((one) => one.sid === sid);
     if (!number) return void reply(404, { code: 20404, message: 'Not found', status: 404 });
     if (form === undefined) return void reply(200, number);
-    const before = this.#before;
-    this.#before = undefined;
+    const given = new URLSearchParams(form);
+    const before = given.has('VoiceUrl') ? this.#before : undefined;
+    if (before) this.#before = undefined;
     void (before?.() ?? Promise.resolve()).finally(() => {
-      this.#route(number, new URLSearchParams(form));
+      this.#route(number, given);
       reply(200, number);
     });
   }

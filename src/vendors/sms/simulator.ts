@@ -41,9 +41,9 @@ interface Instruction {
 /**
  * Twilio in its own wire form on the loopback: it takes messages, writes each once to the outbox, lists numbers, and does what it is
  * told to over HTTP: `POST /simulator/next` (a behaviour for the next message), `/simulator/reply` (`{ from, to?, body }`: somebody
- * writes to a number of ours), `/simulator/report` (`{ sid or to, status, errorCode? }`: what became of a message), `/simulator/calls`
- * (a `PlacedCall`). The server is told with Twilio's signature, and its HTTP status answered as `{ status }`. `GET /simulator/messages`
- * shows what it has taken, `GET /simulator/waiting` how many behaviours no message has met yet.
+ * writes to a number of ours, and whoever its `sms_url` names is told), `/simulator/report` (`{ sid or to, status, errorCode? }`: what
+ * became of a message), `/simulator/calls` (a `PlacedCall`). The server is told with Twilio's signature, and its HTTP status answered as
+ * `{ status }`. `GET /simulator/messages` shows what it has taken, `GET /simulator/waiting` how many behaviours no message has met yet.
  */
 export class SmsSimulator {
   readonly #outbox: Outbox;
@@ -54,7 +54,7 @@ export class SmsSimulator {
 
   constructor(private readonly options: SimulatorOptions) {
     this.#outbox = new Outbox(options.outboxDir, options.clock);
-    this.#voice = new SimulatedNumbers(options.numbers);
+    this.#voice = new SimulatedNumbers(options.numbers, this.#smsUrl);
   }
 
   /** Where it listens, and the credentials that it takes. Begins to listen when first asked. */
@@ -103,7 +103,7 @@ export class SmsSimulator {
       return reply(200, { waiting: this.#next.length });
     }
     if (path === '/simulator/calls') return reply(200, await this.call(told as PlacedCall));
-    if (path === '/simulator/reply') return reply(200, { status: await this.#receive(told) });
+    if (path === '/simulator/reply') return this.#receive(told, reply);
     const message = this.#taken.findLast(({ sid, To }) => (told.sid ? sid === told.sid : To === told.to));
     if (path !== '/simulator/report' || !message) return reply(404, { message: 'There is no such address or message' });
     const form = { MessageSid: message.sid!, MessageStatus: told.status ?? 'delivered', To: message.To!, From: message.From! };
@@ -111,9 +111,16 @@ export class SmsSimulator {
     reply(200, { status: await this.#tell(message.StatusCallback!, { ...form, ...error }) });
   }
 
-  #receive({ from = '', to = this.options.numbers[0]!, body = '', sid }: Instruction): Promise<number> {
+  get #smsUrl(): string {
+    return `${this.options.publicUrl}/webhooks/twilio/sms`;
+  }
+
+  /** Tells of a text where its number says, or where it is no number that it lists: the server. */
+  async #receive({ from = '', to = this.options.numbers[0]!, body = '', sid }: Instruction, reply: JsonReply): Promise<void> {
     const MessageSid = sid ?? `SM${this.options.clock.bytes(16).toString('hex')}`;
-    return this.#tell(`${this.options.publicUrl}/webhooks/twilio/sms`, { MessageSid, From: from, To: to, Body: body });
+    const url = this.#voice.find(to)?.sms_url ?? this.#smsUrl;
+    if (!url) return reply(404, { message: `${to} tells nobody of its texts` });
+    reply(200, { status: await this.#tell(url, { MessageSid, From: from, To: to, Body: body }) });
   }
 
   /** Tells the server, signed as Twilio signs; the status of its answer. */

@@ -12,6 +12,14 @@ export interface Sms {
   statusUrl: string;
 }
 
+/** How a vendor handles the texts to a number: where it tells of them. */
+export interface TextConfig {
+  smsUrl: string;
+  smsMethod: string;
+  /** An application of the vendor's that handles them instead of `smsUrl`. */
+  smsApplicationSid: string;
+}
+
 /** A number of ours, as the vendor lists it. */
 export interface VendorNumber {
   /** Its id at the vendor. */
@@ -22,6 +30,8 @@ export interface VendorNumber {
   hasVoice: boolean;
   /** How it handles calls. */
   voice: VoiceConfig;
+  /** How it handles texts. */
+  texts: TextConfig;
 }
 
 /** The most numbers of a list of a vendor. */
@@ -40,6 +50,8 @@ export interface SmsVendor {
   number(number: string): Promise<VendorNumber | undefined>;
   /** Has the vendor handle the calls of a number in this way. Answers how it handles them afterwards. */
   route(id: string, voice: VoiceConfig): Promise<VoiceConfig>;
+  /** Has the vendor handle the texts to a number in this way. Answers how it handles them afterwards. */
+  routeTexts(id: string, texts: TextConfig): Promise<TextConfig>;
   /** What is done with a call, as the document that the vendor follows. */
   document(verbs: readonly Verb[]): Promise<string>;
   /** Whether a notice is the vendor's: its signature covers the address that it was sent to, and the form. */

@@ -1,7 +1,7 @@
 import type { Twilio } from 'twilio';
 import type { TwilioConfig } from '../../kernel/base/config.js';
 import { twilioLibrary } from './library.js';
-import { mostListed, refusalOf, type Sms, SmsRefused, SmsUnconfirmed, type SmsVendor, type VendorNumber } from './sms.js';
+import { mostListed, refusalOf, type Sms, SmsRefused, SmsUnconfirmed, type SmsVendor, type TextConfig, type VendorNumber } from './sms.js';
 import { liveBase, TwilioHttp } from './twilioHttp.js';
 import { twimlOf } from './twiml.js';
 import type { Verb, VoiceConfig } from './voice.js';
@@ -37,7 +37,7 @@ function meaningOf({ status, code, message }: Fault): SmsRefused | SmsUnconfirme
 }
 
 /** A number as Twilio's library answers it. */
-interface Listed extends VoiceConfig {
+interface Listed extends VoiceConfig, TextConfig {
   sid: string;
   phoneNumber: string;
   friendlyName: string;
@@ -59,6 +59,11 @@ const asListed = (listed: Listed): VendorNumber => ({
     },
     statusCallback: listed.statusCallback ?? '',
     statusCallbackMethod: listed.statusCallbackMethod || 'POST',
+  },
+  texts: {
+    smsUrl: listed.smsUrl ?? '',
+    smsMethod: listed.smsMethod || 'POST',
+    smsApplicationSid: listed.smsApplicationSid ?? '',
   },
 });
 
@@ -100,8 +105,11 @@ export class TwilioSms implements SmsVendor {
   }
 
   async route(id: string, voice: VoiceConfig): Promise<VoiceConfig> {
-    const routed = await this.#ask(({ incomingPhoneNumbers }) => incomingPhoneNumbers(id).update(routingOf(voice)));
-    return asListed(routed as unknown as Listed).voice;
+    return (await this.#update(id, routingOf(voice))).voice;
+  }
+
+  async routeTexts(id: string, texts: TextConfig): Promise<TextConfig> {
+    return (await this.#update(id, { ...texts })).texts;
   }
 
   async isGenuine(url: string, form: Readonly<Record<string, string>>, signature: string | undefined): Promise<boolean> {
@@ -116,6 +124,11 @@ export class TwilioSms implements SmsVendor {
 
   close(): void {
     this.#http?.close();
+  }
+
+  async #update(id: string, given: Partial<VoiceConfig & TextConfig>): Promise<VendorNumber> {
+    const updated = await this.#ask(({ incomingPhoneNumbers }) => incomingPhoneNumbers(id).update(given));
+    return asListed(updated as unknown as Listed);
   }
 
   async #ask<T>(work: (client: Twilio) => Promise<T>): Promise<T> {

@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "phone_numbers" ADD COLUMN     "texts_come" BOOLEAN;
