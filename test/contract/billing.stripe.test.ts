@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { systemClock } from '../../src/kernel/base/clock.js';
 import { readConfig } from '../../src/kernel/base/config.js';
-import { StripeSimulator, type StripeSubscription } from '../../src/vendors/payments/stripeSimulator.js';
+import { StripeSimulator } from '../../src/vendors/payments/stripeSimulator.js';
+import type { StripeSubscription } from '../../src/vendors/payments/stripeSubscription.js';
 import { sweep } from '../../src/workers/sweeps.js';
 import { type Account, dataOf, day, expectNothingWritten, expectRefusal, minute, server, type TestServer } from '../support/index.js';
 import { toldByStripe } from '../support/stripe.js';

@@ -36,7 +36,7 @@ describe('GET /billing/status', () => {
     await account.contact();
     await account.member();
     expect(await status(account.owner)).toEqual({
-      ...{ plan: 'trial', planName: 'Trial', billingStatus: 'trialing', interval: null, currentPeriodEnd: null },
+      ...{ plan: 'trial', planName: 'Trial', billingStatus: 'trialing', interval: null, currentPeriodEnd: null, endsAt: null },
       ...{ trialDaysRemaining: 14, hasSubscription: false, invoiceHistory: [] },
       ...{ usage: { contacts: 1, pipelines: 0, users: 2 }, limits: { contacts: 1000, pipelines: 3, users: 3 } },
       health: { level: 'ok', title: 'All is well', description: 'Nothing has to be done.', action: null },

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { systemClock } from '../../src/kernel/base/clock.js';
-import { StripeSimulator, type StripeSubscription } from '../../src/vendors/payments/stripeSimulator.js';
+import { StripeSimulator } from '../../src/vendors/payments/stripeSimulator.js';
+import type { StripeSubscription } from '../../src/vendors/payments/stripeSubscription.js';
 import {
   type Account,
   dataOf,

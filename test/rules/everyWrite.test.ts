@@ -50,7 +50,7 @@ const withoutEvents: Record<string, string[]> = {
 };
 
 /** What is told of a workspace, where the payment service says it, and where somebody sets it. */
-const billed = ['plan', 'billing_status', 'billing_interval', 'current_period_end'];
+const billed = ['plan', 'billing_status', 'billing_interval', 'current_period_end', 'subscription_ends_at'];
 const set = ['name', 'timezone', 'default_country', 'currency', 'default_tax_rate', 'lost_reason_required', 'lost_reasons', 'mfa_roles'];
 
 /** Told of a record whose row stays as it is: a pipeline whose stages changed, an entry of the log. */

@@ -23,6 +23,7 @@ const billing = {
     interval: nullable(word<Interval>()),
   },
   currentPeriodEnd: nullable(instant),
+  endsAt: nullable(instant),
   trialEndsAt: nullable(instant),
   customerId: nullable(text),
   subscriptionId: nullable(text),
@@ -37,8 +38,8 @@ const own = statement({
   row: billing,
   text: ({ account, user }) => sql`
     select a.id, a.name, a.plan, a.billing_status as "billingStatus", a.billing_interval as interval,
-      a.current_period_end as "currentPeriodEnd", a.trial_ends_at as "trialEndsAt", a.stripe_customer_id as "customerId",
-      a.stripe_subscription_id as "subscriptionId", a.billing_asked_at as "askedAt",
+      a.current_period_end as "currentPeriodEnd", a.subscription_ends_at as "endsAt", a.trial_ends_at as "trialEndsAt",
+      a.stripe_customer_id as "customerId", a.stripe_subscription_id as "subscriptionId", a.billing_asked_at as "askedAt",
       (select u.email from users u where u.id = ${user}) as email
     from accounts a where a.id = ${account}`,
 });
@@ -79,6 +80,7 @@ const stand = {
   billingStatus: word<KeptState>(),
   interval: nullable(word<Interval>()),
   currentPeriodEnd: nullable(instant),
+  endsAt: nullable(instant),
 };
 type Stand = RowOf<typeof stand>;
 
@@ -103,26 +105,29 @@ const apply = statement({
     plan: nullable(text),
     interval: nullable(text),
     periodEnd: nullable(instant),
+    ends: nullable(instant),
   },
   row: { before: json<Stand>(), after: nullable(json<Stand>()), isNew: flag, isEarlier: flag },
   changes: true,
-  first: ({ account, notice, asked, now, id, status, keptId, started, plan, interval, periodEnd }) => sql`
+  first: ({ account, notice, asked, now, id, status, keptId, started, plan, interval, periodEnd, ends }) => sql`
     with first as (
       insert into billing_events (account_id, id, created_at) select ${account}, ${notice}, ${now} where ${notice} is not null
       on conflict do nothing returning id
     ), old as (
       select id, billing_asked_at as asked_at, ${notice} is null or exists (select 1 from first) as is_new,
         json_build_object('plan', plan, 'billingStatus', billing_status, 'interval', billing_interval,
-          'currentPeriodEnd', current_period_end) as stand from accounts where id = ${account} for no key update
+          'currentPeriodEnd', current_period_end, 'endsAt', subscription_ends_at) as stand
+      from accounts where id = ${account} for no key update
     ), kept as (
       update accounts a set billing_status = ${status}, plan = coalesce(${plan}, a.plan),
         billing_interval = coalesce(${interval}, a.billing_interval), current_period_end = ${periodEnd}, billing_asked_at = ${asked},
-        updated_at = ${now}, stripe_subscription_id = ${keptId}, subscription_started_at = ${started}
+        updated_at = ${now}, stripe_subscription_id = ${keptId}, subscription_started_at = ${started}, subscription_ends_at = ${ends}
       from old where a.id = old.id and old.is_new and coalesce(a.billing_asked_at <= ${asked}, true)
         and (a.stripe_subscription_id = ${id} or ${status} = 'past_due' and a.stripe_subscription_id is null
           or ${status} = 'active' and (a.stripe_subscription_id is null or a.billing_status <> 'active'
             or coalesce(a.subscription_started_at < ${started}, true)))
-      returning a.plan, a.billing_status as "billingStatus", a.billing_interval as interval, a.current_period_end as "currentPeriodEnd")`,
+      returning a.plan, a.billing_status as "billingStatus", a.billing_interval as interval, a.current_period_end as "currentPeriodEnd",
+        a.subscription_ends_at as "endsAt")`,
   text: ({ asked }) => sql`
     select old.stand as before, (select row_to_json(kept) from kept) as after, old.is_new as "isNew",
       old.is_new and coalesce(old.asked_at > ${asked}, false) as "isEarlier" from old`,
@@ -144,9 +149,9 @@ const lookJob = { startAfter: 30, retryLimit: 8, retryDelay: 30, expireInSeconds
  * other message may come.
  */
 async function keepOne(inside: Context, notice: string | null, asked: Date, subscription: Subscription) {
-  const { id, status, startedAt: started, plan = null, interval = null, currentPeriodEnd: periodEnd } = subscription;
+  const { id, status, startedAt: started, plan = null, interval = null, currentPeriodEnd: periodEnd, endsAt: ends = null } = subscription;
   const keptId = status === 'cancelled' ? null : id;
-  const given = { notice, asked, now: inside.now(), id, status, keptId, started, plan, interval, periodEnd };
+  const given = { notice, asked, now: inside.now(), id, status, keptId, started, plan, interval, periodEnd, ends };
   const row = (await inside.rows(apply, given))[0]!;
   if (row.isEarlier) await inside.enqueue('lookAtSubscription', { subscriptionId: id } satisfies Look, lookJob);
   return row;
@@ -165,11 +170,12 @@ export async function keepSubscriptions(
   const instead = other && own.isNew && !own.isEarlier ? await keepOne(inside, null, asked, other) : undefined;
   const after = instead?.after ?? own.after;
   if (!after) return;
-  const asShown = ({ plan, billingStatus, interval, currentPeriodEnd }: Stand) => ({
+  const asShown = ({ plan, billingStatus, interval, currentPeriodEnd, endsAt }: Stand) => ({
     plan,
     billingStatus: shownState(keptState({ plan, billingStatus })),
     interval,
     currentPeriodEnd: currentPeriodEnd && new Date(currentPeriodEnd),
+    endsAt: endsAt && new Date(endsAt),
   });
   const changes = changesBetween(asShown(own.before), asShown(after), Object.keys(stand));
   if (Object.keys(changes).length > 0) await tellWorkspace(inside, changes);

@@ -3,6 +3,8 @@ import type { BillingHealth, PlanLimits, PlanUsage } from './billing.model.js';
 interface Stand {
   plan: string;
   billingStatus: string;
+  /** The day, in the workspace, on which the subscription ends, where it is to end. */
+  endsOn: string | null;
   trialDaysRemaining: number | null;
   usage: PlanUsage;
   limits: PlanLimits;
@@ -26,12 +28,13 @@ const warning = (title: string, description: string, action: BillingHealth['acti
 });
 
 /** How billing stands, the most urgent first. */
-export function healthOf({ billingStatus, trialDaysRemaining: days, usage, limits }: Stand): BillingHealth {
+export function healthOf({ billingStatus, endsOn, trialDaysRemaining: days, usage, limits }: Stand): BillingHealth {
   if (billingStatus === 'cancelled') return critical('Subscription ended', 'Records can be read; nothing new can be made.', 'subscribe');
   if (days === 0) return critical('Trial ended', 'Records can be read; nothing new can be made.', 'upgrade');
   if (billingStatus === 'unpaid')
     return critical('Subscription unpaid', 'Records can be read; nothing new can be made until it is paid.', 'update_payment_method');
   if (billingStatus === 'past_due') return critical('Payment failed', 'The last payment did not go through.', 'update_payment_method');
+  if (endsOn) return warning('Subscription ends', `It ends on ${endsOn}, unless a plan is taken before.`, 'subscribe');
   if (days !== null && days <= lastDays)
     return warning('Trial ends soon', `${days === 1 ? 'One day is' : `${days} days are`} left.`, 'upgrade');
   const full = (Object.keys(limits) as (keyof PlanLimits & keyof PlanUsage)[]).find((kind) => {

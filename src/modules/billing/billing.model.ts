@@ -69,6 +69,7 @@ export class BillingStatus {
   @OneOf(BillingState, 'How it is paid', { required: true }) billingStatus: keyof typeof BillingState;
   @OneOf(BillingInterval, 'How often the plan is paid') interval: keyof typeof BillingInterval | null;
   @Instant('When the paid time ends or is paid again') currentPeriodEnd: Date | null;
+  @Instant('When the subscription ends, where it was cancelled and has not ended yet; null where it is paid again') endsAt: Date | null;
   @Count('Days left of the trial; null on a plan') trialDaysRemaining: number | null;
   @Flag('Whether there is a subscription at the payment service', { required: true }) hasSubscription: boolean;
   @Nested(

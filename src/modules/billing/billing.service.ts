@@ -1,5 +1,6 @@
 import { dayMs } from '../../kernel/base/durations.js';
 import { AppError, check, conflict } from '../../kernel/base/errors.js';
+import { today } from '../../kernel/base/timeZones.js';
 import { type Context, inLog, type JobHandler } from '../../kernel/context/context.js';
 import { inFinalTransaction } from '../../kernel/operations/detached.js';
 import { effectKeysOf } from '../../kernel/operations/idempotency.js';
@@ -38,7 +39,7 @@ export type StatusRow = BillingStatus & { account: BillingAccount };
 /** Contract GET /billing/status. */
 export async function getStatus(ctx: Context): Promise<StatusRow> {
   const [account, usage] = [await billingAccount(ctx), await usageOf(ctx)];
-  const { plan, interval, currentPeriodEnd, trialEndsAt } = account;
+  const { plan, interval, currentPeriodEnd, endsAt, trialEndsAt } = account;
   const onTrial = plan === 'trial';
   const left = onTrial && trialEndsAt ? Math.max(0, Math.ceil((trialEndsAt.getTime() - ctx.now().getTime()) / dayMs)) : null;
   const kept = keptState(account);
@@ -48,8 +49,9 @@ export async function getStatus(ctx: Context): Promise<StatusRow> {
     planName: plans[plan]?.name ?? plan,
     interval,
     currentPeriodEnd,
+    endsAt,
     hasSubscription: account.subscriptionId !== null,
-    health: healthOf({ ...stand, billingStatus: kept }),
+    health: healthOf({ ...stand, billingStatus: kept, endsOn: endsAt && today(ctx.caller.account.timezone, endsAt) }),
     account,
   };
 }

@@ -14,6 +14,8 @@ export interface Subscription {
   plan?: SoldPlan;
   interval?: Interval;
   currentPeriodEnd: Date | null;
+  /** When it ends, where it was cancelled with the paid time, or with another day, to come: until then it is as it was. */
+  endsAt?: Date | null;
 }
 
 /** What is known of a subscription from what was told of it. */
@@ -62,7 +64,10 @@ export interface PaymentsVendor {
   customer(account: { id: string; name: string; email: string }, before?: string): Promise<string>;
   /** The address of a hosted page where an order is paid; null where the vendor has not got the customer (any more). */
   checkout(order: Order): Promise<string | null>;
-  /** Moves a subscription to another plan or interval at once; what is left of the paid time is set off. One that has ended stays. */
+  /**
+   * Moves a subscription to another plan or interval at once; what is left of the paid time is set off. One that was cancelled and has not
+   * ended yet goes on. One that has ended stays.
+   */
   change(subscriptionId: string, bought: Bought): Promise<Subscription>;
   /** The newest subscription of a customer that is paid for, else the newest that is past due; null where the vendor knows none. */
   standing(customerId: string): Promise<Subscription | null>;

@@ -29,6 +29,18 @@ const unlessMissing = <T>(asked: Promise<T>, named?: string): Promise<T | null> 
     return null;
   });
 
+/** When a subscription ends, in seconds, if it is to end: by a mark for the end of its period, or, of the newer kind, by a date alone. */
+function endOf({ status, cancel_at: at, cancel_at_period_end: isMarked, items }: Stripe.Subscription): number | null {
+  if (statuses[status] === 'cancelled') return null;
+  return at ?? (isMarked ? (items.data[0]?.current_period_end ?? null) : null);
+}
+
+/** Takes back that a subscription is to end. Stripe takes one of the two parameters in a request. */
+function goingOn(before: Stripe.Subscription): Pick<Stripe.SubscriptionUpdateParams, 'cancel_at' | 'cancel_at_period_end'> {
+  if (endOf(before) === null) return {};
+  return before.cancel_at_period_end ? { cancel_at_period_end: false } : { cancel_at: '' };
+}
+
 /** One that Stripe does not know: nobody pays for it. */
 const lost = (id: string): Subscription => ({ id, status: 'cancelled', startedAt: dateOf(0), currentPeriodEnd: null });
 
@@ -89,8 +101,12 @@ export class StripePayments implements PaymentsVendor {
       if (statuses[before.status] === 'cancelled') return this.#subscription(before);
       const price = this.config.prices[`${plan}_${interval}`];
       const items = [{ id: before.items.data[0]?.id, price }];
-      const changed = { items, proration_behavior: 'always_invoice' } as const;
-      const answered = await stripe.subscriptions.update(subscriptionId, changed, once('change', key));
+      // In one request: what is charged for the rest of the time goes by when it ends.
+      const takenBack = goingOn(before);
+      const changed: Stripe.SubscriptionUpdateParams = { items, ...takenBack, proration_behavior: 'always_invoice' };
+      // Under one key Stripe takes the same parameters alone.
+      const order = ['change', ...Object.keys(takenBack)].join('-');
+      const answered = await stripe.subscriptions.update(subscriptionId, changed, once(order, key));
       // Stripe's answer of the time when it was asked first: by now the subscription may stand otherwise.
       const isReplay = answered.lastResponse.headers['idempotent-replayed'] === 'true';
       return this.#subscription(isReplay ? await stripe.subscriptions.retrieve(subscriptionId) : answered);
@@ -133,11 +149,12 @@ export class StripePayments implements PaymentsVendor {
     });
   }
 
-  #subscription({ id, status, created, items }: Stripe.Subscription): Subscription {
+  #subscription(told: Stripe.Subscription): Subscription {
+    const { id, status, created, items } = told;
     const [item] = items.data;
     const [name] = Object.entries(this.config.prices).find(([, price]) => price === item?.price.id) ?? [];
     const [plan, interval] = (name?.split('_') ?? []) as [SoldPlan?, Interval?];
-    const end = item?.current_period_end;
+    const [end, endsAt] = [item?.current_period_end, endOf(told)];
     return {
       id,
       status: statuses[status] ?? 'past_due',
@@ -145,6 +162,7 @@ export class StripePayments implements PaymentsVendor {
       plan,
       interval,
       currentPeriodEnd: end ? dateOf(end) : null,
+      endsAt: endsAt === null ? null : dateOf(endsAt),
     };
   }
 

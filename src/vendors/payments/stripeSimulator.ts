@@ -6,26 +6,14 @@ import { exact } from '../../kernel/base/money.js';
 import { type JsonReply, type LoopbackExchange, LoopbackServer } from '../loopback.js';
 import { type Interval, intervals, type SoldPlan, soldPlans } from './payments.js';
 import { later, months, prices } from './simulator.js';
-import { missing, outcomeOf, Refusal } from './stripeRefusal.js';
+import { missing, outcomeOf } from './stripeRefusal.js';
+import { change, endWithPeriod, type StripeSubscription } from './stripeSubscription.js';
 
 type Sold = keyof StripeConfig['prices'];
 
 const priceIds = Object.fromEntries(
   soldPlans.flatMap((plan) => intervals.map((interval) => [`${plan}_${interval}`, `price_${plan}_${interval}`])),
 ) as StripeConfig['prices'];
-
-/** A subscription as Stripe keeps it. */
-export interface StripeSubscription {
-  id: string;
-  object: 'subscription';
-  customer: string;
-  status: string;
-  created: number;
-  items: {
-    object: 'list';
-    data: { id: string; object: 'subscription_item'; price: { id: string; object: 'price' }; current_period_end: number }[];
-  };
-}
 
 /** A request as it came. */
 export interface StripeRequest {
@@ -80,9 +68,9 @@ const secondsOf = (date: Date) => Math.floor(date.getTime() / 1000);
 /**
  * Stripe in its own wire form on the loopback: customers, checkouts, subscriptions, the portal and bills. Whoever opens the page of a
  * checkout has paid. It does what it is told to over HTTP: `POST /simulator/pay` (`{ session }`), `/simulator/subscription`
- * (`{ customer, status }`: how the customer's latest subscription stands since, such as past_due or canceled), `/simulator/down`
- * (`{ status }`: answers that to everything, 0 ends it). The server is told with Stripe's signature, and its HTTP status answered as
- * `{ status }`.
+ * (`{ customer, status }`: how the customer's latest subscription stands since, such as past_due or canceled), `/simulator/cancel`
+ * (`{ customer }`: who cancels it at the portal, so that it ends with the paid time), `/simulator/down` (`{ status }`: answers that to
+ * everything, 0 ends it). The server is told with Stripe's signature, and its HTTP status answered as `{ status }`.
  */
 export class StripeSimulator {
   /** What it was asked, the oldest first. */
@@ -122,7 +110,8 @@ export class StripeSimulator {
     const price = { id: priceIds[sold], object: 'price' as const };
     const item = { id: `si_${id}`, object: 'subscription_item' as const, price, current_period_end: ends };
     const items = { object: 'list' as const, data: [item] };
-    const subscription: StripeSubscription = { id, object: 'subscription', customer, status, created: secondsOf(now), items };
+    const goesOn = { cancel_at: null, cancel_at_period_end: false };
+    const subscription: StripeSubscription = { id, object: 'subscription', customer, status, created: secondsOf(now), items, ...goesOn };
     this.subscriptions.set(id, subscription);
     this.#customers.set(customer, true);
     return subscription;
@@ -184,9 +173,10 @@ export class StripeSimulator {
       return 200;
     }
     const subscription = [...this.subscriptions.values()].findLast((one) => one.customer === customer);
-    if (path !== '/simulator/subscription' || !subscription) return 404;
-    subscription.status = String(status);
-    return this.#tell(`customer.subscription.${status === 'canceled' ? 'deleted' : 'updated'}`, subscription);
+    if (!['/simulator/subscription', '/simulator/cancel'].includes(path) || !subscription) return 404;
+    if (path === '/simulator/cancel') endWithPeriod(subscription);
+    else subscription.status = String(status);
+    return this.#tell(`customer.subscription.${subscription.status === 'canceled' ? 'deleted' : 'updated'}`, subscription);
   }
 
   /** The customer pays an order, once. */
@@ -222,10 +212,7 @@ export class StripeSimulator {
   #subscription(address: string, id: string, form: URLSearchParams): StripeSubscription {
     const subscription = this.subscriptions.get(id);
     if (!subscription) throw missing('subscription', id);
-    if (!address.startsWith('POST')) return subscription;
-    if (['canceled', 'incomplete_expired'].includes(subscription.status))
-      throw new Refusal(400, { message: 'A canceled subscription can only update its cancellation_details and metadata.' });
-    subscription.items.data[0]!.price.id = form.get('items[0][price]')!;
+    if (address.startsWith('POST')) change(subscription, form);
     return subscription;
   }
 

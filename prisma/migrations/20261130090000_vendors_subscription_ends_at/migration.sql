@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "accounts" ADD COLUMN     "subscription_ends_at" TIMESTAMPTZ(3);

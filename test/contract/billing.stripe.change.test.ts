@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { systemClock } from '../../src/kernel/base/clock.js';
+import { StripeSimulator } from '../../src/vendors/payments/stripeSimulator.js';
+import { endWithPeriod, type StripeSubscription } from '../../src/vendors/payments/stripeSubscription.js';
+import { type Account, dataOf, server, type TestServer, toldIn } from '../support/index.js';
+import { toldByStripe } from '../support/stripe.js';
+
+const secrets = { secretKey: 'sk_test_of_changes', webhookSecret: 'whsec_of_changes' };
+const stripe = new StripeSimulator({ clock: systemClock, publicUrl: 'http://127.0.0.1:9', ...secrets });
+let api: TestServer;
+beforeAll(async () => {
+  api = await server({ config: { stripe: await stripe.config() } });
+});
+afterAll(async () => {
+  await api.close();
+  stripe.close();
+});
+
+const { tell } = toldByStripe(() => api, stripe);
+const status = async (account: Account) => dataOf(await account.owner.get('/billing/status'));
+const checkout = (account: Account, planId: string, headers = {}) => account.owner.post('/billing/checkout', { planId }, headers);
+const updated = (subscription: StripeSubscription) => tell('customer.subscription.updated', subscription);
+
+/** An account that pays, and its subscription. */
+async function paying(): Promise<[Account, StripeSubscription]> {
+  const account = await api.seed.account({ plan: 'trial' });
+  dataOf(await checkout(account, 'standard'));
+  const subscription = stripe.subscribe(`cus_${account.id}`, 'standard_monthly');
+  await updated(subscription);
+  return [account, subscription];
+}
+
+const kinds: [string, boolean][] = [
+  ['by a mark', true],
+  ['by its date', false],
+];
+
+describe('a subscription that was cancelled at the portal, and ends with the time that is paid,', () => {
+  it.each(kinds)('is active and says when it ends (%s), which is told once', async (_how, isMarked) => {
+    const [account, subscription] = await paying();
+    endWithPeriod(subscription, isMarked);
+    const endsAt = new Date(subscription.items.data[0]!.current_period_end * 1000).toISOString();
+    const { rows } = await toldIn(account, async () => {
+      for (let n = 0; n < 2; n++) await updated(subscription);
+    });
+    expect(rows.map(({ name, changes }) => [name, changes])).toEqual([['workspace.updated', { endsAt: { from: null, to: endsAt } }]]);
+    const description = `It ends on ${endsAt.slice(0, 10)}, unless a plan is taken before.`;
+    expect(await status(account)).toMatchObject({
+      ...{ plan: 'standard', billingStatus: 'active', endsAt },
+      health: { level: 'warning', title: 'Subscription ends', description, action: 'subscribe' },
+    });
+  });
+
+  it.each(kinds)('goes on for who takes a plan before (%s): another, or the same', async (_how, isMarked) => {
+    for (const plan of ['premium', 'standard']) {
+      const [account, subscription] = await paying();
+      endWithPeriod(subscription, isMarked);
+      await updated(subscription);
+      expect(dataOf(await checkout(account, plan))).toMatchObject({ action: 'subscription_updated', plan, status: 'active' });
+      expect(subscription).toMatchObject({ cancel_at: null, cancel_at_period_end: false });
+      expect(await status(account)).toMatchObject({ plan, endsAt: null, health: { level: 'ok' } });
+    }
+  });
+
+  it('has no end to come once it has ended', async () => {
+    const [account, subscription] = await paying();
+    endWithPeriod(subscription);
+    await updated(subscription);
+    subscription.status = 'canceled';
+    await tell('customer.subscription.deleted', subscription);
+    expect(await status(account)).toMatchObject({ billingStatus: 'cancelled', endsAt: null, health: { title: 'Subscription ended' } });
+  });
+});
+
+describe('a change of plan that took back a cancellation, and is asked for again under its Idempotency-Key,', () => {
+  it('takes back no cancellation that came after it', async () => {
+    const [account, subscription] = await paying();
+    const change = () => checkout(account, 'premium', { 'idempotency-key': 'one change and no other' });
+    endWithPeriod(subscription);
+    dataOf(await change());
+    // As if the process had died, or the database gone, before it was kept.
+    await api.app.database.prisma.idempotencyKey.deleteMany({ where: { accountId: account.id } });
+    dataOf(await change());
+    expect(subscription).toMatchObject({ cancel_at: null });
+    await api.app.database.prisma.idempotencyKey.deleteMany({ where: { accountId: account.id } });
+    endWithPeriod(subscription);
+    dataOf(await change());
+    expect(subscription.cancel_at).not.toBeNull();
+    expect((await status(account)).endsAt).not.toBeNull();
+  });
+});
