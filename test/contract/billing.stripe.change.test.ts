@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { systemClock } from '../../src/kernel/base/clock.js';
 import { StripeSimulator } from '../../src/vendors/payments/stripeSimulator.js';
 import { endWithPeriod, type StripeSubscription } from '../../src/vendors/payments/stripeSubscription.js';
-import { type Account, dataOf, server, type TestServer, toldIn } from '../support/index.js';
+import { type Account, dataOf, expectNothingWritten, expectRefusal, server, type TestServer, toldIn } from '../support/index.js';
 import { toldByStripe } from '../support/stripe.js';
 
 const secrets = { secretKey: 'sk_test_of_changes', webhookSecret: 'whsec_of_changes' };
@@ -87,5 +87,41 @@ describe('a change of plan that took back a cancellation, and is asked for again
     dataOf(await change());
     expect(subscription.cancel_at).not.toBeNull();
     expect((await status(account)).endsAt).not.toBeNull();
+  });
+});
+
+describe('a plan that is dearer, and is not paid,', () => {
+  it.each(['refused', 'none'] as const)('is not given: the subscription is as it was, its end among it (the card: %s)', async (card) => {
+    const [account, subscription] = await paying();
+    endWithPeriod(subscription);
+    await updated(subscription);
+    stripe.cards.set(subscription.customer, card);
+    const [before, kept] = [await status(account), structuredClone(subscription)];
+    await expectNothingWritten(api, async () => {
+      const refused = await checkout(account, 'enterprise');
+      expectRefusal(refused, 402);
+      expect(refused.body).toMatchObject({ code: 'payment_required', error: expect.stringMatching(/^The payment was refused/) });
+    });
+    expect([await status(account), subscription]).toEqual([before, kept]);
+  });
+
+  it('is given under another Idempotency-Key, once it can be paid', async () => {
+    const [account, subscription] = await paying();
+    const change = (key: string) => checkout(account, 'enterprise', { 'idempotency-key': key });
+    stripe.cards.set(subscription.customer, 'refused');
+    expectRefusal(await change('with the first card'), 402);
+    stripe.cards.delete(subscription.customer);
+    expectRefusal(await change('with the first card'), 402);
+    expect(dataOf(await change('with the other card'))).toMatchObject({ plan: 'enterprise', status: 'active' });
+    expect(await status(account)).toMatchObject({ plan: 'enterprise', billingStatus: 'active' });
+  });
+
+  it('stands in the way of no cheaper one', async () => {
+    const account = await api.seed.account({ plan: 'trial' });
+    dataOf(await checkout(account, 'premium'));
+    const subscription = stripe.subscribe(`cus_${account.id}`, 'premium_monthly');
+    await updated(subscription);
+    stripe.cards.set(subscription.customer, 'refused');
+    expect(dataOf(await checkout(account, 'standard'))).toMatchObject({ plan: 'standard', status: 'active' });
   });
 });

@@ -97,6 +97,7 @@ describe('a subscription at Stripe', () => {
     });
     expect(Object.fromEntries(last(`/v1/subscriptions/${subscriptionId}`).form)).toEqual({
       ...{ 'items[0][id]': `si_${subscriptionId}`, 'items[0][price]': 'price_enterprise_monthly', proration_behavior: 'always_invoice' },
+      payment_behavior: 'error_if_incomplete',
     });
     expect(await status()).toMatchObject({ plan: 'enterprise', interval: 'monthly' });
   });

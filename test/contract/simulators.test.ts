@@ -136,6 +136,10 @@ describe('npm run vendors: Stripe', () => {
     const { id } = dataOf(await crm.caller.get('/api-keys/check')).workspace;
     expect(await vendors.tell('stripe', 'subscription', { customer: `cus_${id}`, status: 'past_due' })).toEqual({ status: 200 });
     expect(dataOf(await owner.get('/billing/status')).billingStatus).toBe('past_due');
+    expect(await vendors.tell('stripe', 'cancel', { customer: `cus_${id}` })).toEqual({ status: 200 });
+    expect(dataOf(await owner.get('/billing/status')).endsAt).not.toBeNull();
+    expect(await vendors.tell('stripe', 'card', { customer: `cus_${id}`, card: 'refused' })).toEqual({ status: 200 });
+    expect((await owner.post('/billing/checkout', { planId: 'enterprise' })).status).toBe(402);
   });
 });
 

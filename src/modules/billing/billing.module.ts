@@ -14,7 +14,7 @@ export default defineModule({
   resolvers: [BillingResolver],
   routes: [
     read('GET /billing/status', 'billingStatus'),
-    act('POST /billing/checkout', 'startCheckout', { also: [502] }),
+    act('POST /billing/checkout', 'startCheckout', { also: [402, 502] }),
     act('POST /billing/portal', 'openBillingPortal', { also: [409, 502] }),
   ],
   callbacks: [

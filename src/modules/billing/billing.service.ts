@@ -69,8 +69,9 @@ export async function invoiceHistory(ctx: Context, { account }: StatusRow): Prom
 }
 
 /**
- * Contract POST /billing/checkout: a hosted page for a first subscription; an existing one is changed at once. What is asked of the
- * payment service under an `Idempotency-Key` is one order there as well, whatever became of the answer.
+ * Contract POST /billing/checkout: a hosted page for a first subscription; an existing one is changed at once, or stays as it is (402)
+ * where the payment is refused. What is asked of the payment service under an `Idempotency-Key` is one order there as well, whatever
+ * became of the answer.
  */
 export async function startCheckout(ctx: Context, input: CheckoutInput): Promise<CheckoutResult> {
   const { planId: plan, interval = 'monthly' } = input;

@@ -66,7 +66,7 @@ export interface PaymentsVendor {
   checkout(order: Order): Promise<string | null>;
   /**
    * Moves a subscription to another plan or interval at once; what is left of the paid time is set off. One that was cancelled and has not
-   * ended yet goes on. One that has ended stays.
+   * ended yet goes on. One that has ended stays. Throws 402 where what is to be paid for it is not: then it is as it was.
    */
   change(subscriptionId: string, bought: Bought): Promise<Subscription>;
   /** The newest subscription of a customer that is paid for, else the newest that is past due; null where the vendor knows none. */

@@ -1,6 +1,6 @@
 import type Stripe from 'stripe';
 import type { StripeConfig } from '../../kernel/base/config.js';
-import { AppError, badRequest } from '../../kernel/base/errors.js';
+import { AppError, badRequest, paymentRequired } from '../../kernel/base/errors.js';
 import { exact } from '../../kernel/base/money.js';
 import type { Bill, Bought, Interval, Notice, Order, PaymentsVendor, SoldPlan, Subscription } from './payments.js';
 
@@ -40,6 +40,13 @@ function goingOn(before: Stripe.Subscription): Pick<Stripe.SubscriptionUpdatePar
   if (endOf(before) === null) return {};
   return before.cancel_at_period_end ? { cancel_at_period_end: false } : { cancel_at: '' };
 }
+
+/** What Stripe says of a customer who has nothing to pay with; it has no code of its own for that. */
+const noCard = /no attached payment source/;
+
+/** For a day Stripe answers a key with the refusal. */
+const notPaid =
+  'The payment was refused, and the plan is as it was: give another way to pay in the portal, and ask again, by another Idempotency-Key';
 
 /** One that Stripe does not know: nobody pays for it. */
 const lost = (id: string): Subscription => ({ id, status: 'cancelled', startedAt: dateOf(0), currentPeriodEnd: null });
@@ -103,9 +110,13 @@ export class StripePayments implements PaymentsVendor {
       const items = [{ id: before.items.data[0]?.id, price }];
       // In one request: what is charged for the rest of the time goes by when it ends.
       const takenBack = goingOn(before);
-      const changed: Stripe.SubscriptionUpdateParams = { items, ...takenBack, proration_behavior: 'always_invoice' };
-      // Under one key Stripe takes the same parameters alone.
-      const order = ['change', ...Object.keys(takenBack)].join('-');
+      const changed: Stripe.SubscriptionUpdateParams = {
+        ...{ items, ...takenBack, proration_behavior: 'always_invoice' },
+        // Else a plan is given that is not paid.
+        payment_behavior: 'error_if_incomplete',
+      };
+      // Under one key Stripe takes the same parameters alone. Not `change`: earlier releases sent others under that.
+      const order = ['change-if-paid', ...Object.keys(takenBack)].join('-');
       const answered = await stripe.subscriptions.update(subscriptionId, changed, once(order, key));
       // Stripe's answer of the time when it was asked first: by now the subscription may stand otherwise.
       const isReplay = answered.lastResponse.headers['idempotent-replayed'] === 'true';
@@ -172,8 +183,9 @@ export class StripePayments implements PaymentsVendor {
     try {
       return await work(stripe);
     } catch (error) {
-      const { type } = error as { type?: string };
+      const { type, message = '' } = error as { type?: string; message?: string };
       if (type === 'StripeSignatureVerificationError') throw badRequest('The signature is not that of the payment service');
+      if (type === 'StripeCardError' || noCard.test(message)) throw paymentRequired(notPaid);
       throw Object.assign(new AppError('vendor_unavailable', 'The payment service does not answer as it should'), { cause: error });
     }
   }

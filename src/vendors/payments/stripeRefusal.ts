@@ -8,7 +8,7 @@ interface Outcome {
 export class Refusal extends Error {
   constructor(
     readonly status: number,
-    readonly fault: { code?: string; param?: string; message: string },
+    readonly fault: { type?: string; code?: string; param?: string; message: string },
   ) {
     super(fault.message);
   }

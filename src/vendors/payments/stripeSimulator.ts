@@ -2,12 +2,11 @@ import { createHmac } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../kernel/base/clock.js';
 import type { StripeConfig } from '../../kernel/base/config.js';
-import { exact } from '../../kernel/base/money.js';
 import { type JsonReply, type LoopbackExchange, LoopbackServer } from '../loopback.js';
-import { type Interval, intervals, type SoldPlan, soldPlans } from './payments.js';
-import { later, months, prices } from './simulator.js';
+import { type Interval, intervals, soldPlans } from './payments.js';
+import { later, months } from './simulator.js';
 import { missing, outcomeOf } from './stripeRefusal.js';
-import { change, endWithPeriod, type StripeSubscription } from './stripeSubscription.js';
+import { amountOf, change, endWithPeriod, type StripeSubscription, type Unpayable } from './stripeSubscription.js';
 
 type Sold = keyof StripeConfig['prices'];
 
@@ -43,6 +42,7 @@ interface Instruction {
   session?: string;
   customer?: string;
   status?: string | number;
+  card?: Unpayable | 'good';
 }
 
 /** What was asked under a key, and answered. */
@@ -69,8 +69,9 @@ const secondsOf = (date: Date) => Math.floor(date.getTime() / 1000);
  * Stripe in its own wire form on the loopback: customers, checkouts, subscriptions, the portal and bills. Whoever opens the page of a
  * checkout has paid. It does what it is told to over HTTP: `POST /simulator/pay` (`{ session }`), `/simulator/subscription`
  * (`{ customer, status }`: how the customer's latest subscription stands since, such as past_due or canceled), `/simulator/cancel`
- * (`{ customer }`: who cancels it at the portal, so that it ends with the paid time), `/simulator/down` (`{ status }`: answers that to
- * everything, 0 ends it). The server is told with Stripe's signature, and its HTTP status answered as `{ status }`.
+ * (`{ customer }`: who cancels it at the portal, so that it ends with the paid time), `/simulator/card` (`{ customer, card }`: refused,
+ * none, or good again), `/simulator/down` (`{ status }`: answers that to everything, 0 ends it). The server is told with Stripe's
+ * signature, and its HTTP status answered as `{ status }`.
  */
 export class StripeSimulator {
   /** What it was asked, the oldest first. */
@@ -80,6 +81,8 @@ export class StripeSimulator {
   currency = 'usd';
   /** Answers this status to everything while it is set. */
   failing = 0;
+  /** Customers who cannot pay, and why. */
+  readonly cards = new Map<string, Unpayable>();
   readonly #sessions = new Map<string, Session>();
   /** Whether each is still there, or was deleted. */
   readonly #customers = new Map<string, boolean>();
@@ -166,10 +169,15 @@ export class StripeSimulator {
   }
 
   /** Does what it is told; the status that the server answered, where it told it of something. */
-  async #told(path: string, { session, customer, status }: Instruction): Promise<number> {
+  async #told(path: string, { session, customer = '', status, card }: Instruction): Promise<number> {
     if (path === '/simulator/pay') return this.#pay(session);
     if (path === '/simulator/down') {
       this.failing = Number(status);
+      return 200;
+    }
+    if (path === '/simulator/card' && card) {
+      if (card === 'good') this.cards.delete(customer);
+      else this.cards.set(customer, card);
       return 200;
     }
     const subscription = [...this.subscriptions.values()].findLast((one) => one.customer === customer);
@@ -212,7 +220,7 @@ export class StripeSimulator {
   #subscription(address: string, id: string, form: URLSearchParams): StripeSubscription {
     const subscription = this.subscriptions.get(id);
     if (!subscription) throw missing('subscription', id);
-    if (address.startsWith('POST')) change(subscription, form);
+    if (address.startsWith('POST')) change(subscription, form, this.cards.get(subscription.customer));
     return subscription;
   }
 
@@ -258,9 +266,8 @@ export class StripeSimulator {
   /** A bill for each subscription of a customer, the newest first. */
   #bills(customer: string | null): object[] {
     return this.#own(customer).map(({ id, created, items: { data } }) => {
-      const [, plan, interval] = data[0]!.price.id.split('_') as [string, SoldPlan, Interval];
       const { currency } = this;
-      const total = exact(prices[plan][interval])
+      const total = amountOf(data[0]!.price.id)
         .times(units[currency] ?? 100)
         .toNumber();
       const bill = { id: `in_${id}`, object: 'invoice', number: `A-${id}`, created, total, currency, status: 'paid' };
