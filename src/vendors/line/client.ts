@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { neverReached } from '../reached.js';
 import {
   type LineAccount,
   type LineMessage,
@@ -18,9 +19,6 @@ const lines = z.object({ lines: z.array(z.object({ id, number: z.string().min(1)
 const taken = z.object({ id });
 const reply = z.object({ id, cursor: z.string().max(200), line: id, from: z.string().max(30), to: z.string().max(30), body: z.string() });
 const replies = z.object({ replies: z.array(reply).max(100), more: z.boolean() });
-
-/** Faults of the network before anything was sent. */
-const notReached = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN']);
 
 const finalRefusals = new Set(['recipient_opted_out', 'landline']);
 
@@ -76,11 +74,9 @@ export class HttpLines implements LineVendor {
     const base = await this.base();
     const headers = { ...request.headers, authorization: `Bearer ${key}` };
     const signal = AbortSignal.timeout(timeoutMs);
-    return fetch(`${base}${path}`, { ...request, headers, signal, redirect: 'manual' }).catch(
-      (error: Error & { cause?: { code?: string } }) => {
-        throw notReached.has(error.cause?.code ?? '') ? new LineRefused('unavailable', error.message) : new LineUnconfirmed(error.message);
-      },
-    );
+    return fetch(`${base}${path}`, { ...request, headers, signal, redirect: 'manual' }).catch((error: Error) => {
+      throw neverReached(error.cause) ? new LineRefused('unavailable', error.message) : new LineUnconfirmed(error.message);
+    });
   }
 }
 

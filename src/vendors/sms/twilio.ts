@@ -1,11 +1,13 @@
 import type { Twilio } from 'twilio';
 import type { TwilioConfig } from '../../kernel/base/config.js';
+import { neverReached } from '../reached.js';
 import { twilioLibrary } from './library.js';
 import { mostListed, refusalOf, type Sms, SmsRefused, SmsUnconfirmed, type SmsVendor, type TextConfig, type VendorNumber } from './sms.js';
 import { liveBase, TwilioHttp } from './twilioHttp.js';
 import { twimlOf } from './twiml.js';
 import type { Verb, VoiceConfig } from './voice.js';
 
+/** How long Twilio may take to be connected to, and then to answer. */
 const timeoutMs = 10_000;
 
 /** A fault of Twilio's library: a reply of the API, or one of the network. */
@@ -14,9 +16,6 @@ interface Fault extends Error {
   code?: number | string;
 }
 
-/** Faults of the network before anything was sent. */
-const notReached = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN']);
-
 /** Codes by which Twilio refuses whoever asks: the token, or the account. */
 const refusedCaller = new Set<unknown>([20003, 20005]);
 
@@ -24,7 +23,8 @@ const refusedCaller = new Set<unknown>([20003, 20005]);
  * What a fault means for the message: only what Twilio itself refused, or what never reached it, is certain not to be sent. The fault
  * itself is not handed on: it holds the request, and that the token.
  */
-function meaningOf({ status, code, message }: Fault): SmsRefused | SmsUnconfirmed {
+function meaningOf(fault: Fault): SmsRefused | SmsUnconfirmed {
+  const { status, code, message } = fault;
   if (status === 429) return new SmsRefused('throttled', message);
   if (status && status >= 400 && status < 500) {
     const own = typeof code === 'number' ? code : undefined;
@@ -32,7 +32,7 @@ function meaningOf({ status, code, message }: Fault): SmsRefused | SmsUnconfirme
     if (status === 401 || refusedCaller.has(own)) return new SmsRefused('unavailable', message, own);
     return new SmsRefused(refusalOf(own), message, own);
   }
-  if (notReached.has(String(code))) return new SmsRefused('unavailable', `Twilio could not be reached (${code})`);
+  if (!status && neverReached(fault)) return new SmsRefused('unavailable', `Twilio could not be reached (${code})`);
   return new SmsUnconfirmed(status ? message : `Twilio did not answer${code ? ` (${code})` : ''}`);
 }
 
@@ -81,6 +81,7 @@ export class TwilioSms implements SmsVendor {
   constructor(
     private readonly config: () => Promise<TwilioConfig>,
     readonly from: string | undefined,
+    private readonly timeout = timeoutMs,
   ) {}
 
   async send({ from, to, body, contentSid, contentVariables, statusUrl }: Sms): Promise<{ id: string }> {
@@ -150,7 +151,7 @@ export class TwilioSms implements SmsVendor {
 
   async #made(): Promise<Twilio> {
     const [twilio, { accountSid, authToken, apiBase = liveBase }] = await Promise.all([twilioLibrary(), this.config()]);
-    this.#http = new TwilioHttp(apiBase, timeoutMs);
+    this.#http = new TwilioHttp(apiBase, this.timeout);
     return twilio(accountSid, authToken, { httpClient: this.#http as never });
   }
 }
