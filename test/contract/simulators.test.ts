@@ -51,6 +51,12 @@ describe('npm run vendors: text messages', () => {
     ]);
   });
 
+  it('opt out by whatever their vendor took for STOP', async () => {
+    const { id, phone } = await person();
+    expect(await vendors.tell('sms', 'reply', { from: phone, body: 'ARRET', optOutType: 'STOP' })).toEqual({ status: 200 });
+    expect(dataOf(await crm.caller.get(`/contacts/${id}`)).optedOutSms).toBe(true);
+  });
+
   it('are refused, throttled and failed as they are told', async () => {
     const { id } = await person();
     const outcome = async (behaviour: Loose) => {

@@ -16,10 +16,10 @@ afterAll(() => api.close());
 let people = 0;
 const nextNumber = () => `+1415333${String(++people).padStart(4, '0')}`;
 
-/** A text from one number to another, as the vendor brings it. */
-async function text(From: string, To: string, Body: string): Promise<void> {
+/** A text from one number to another, as the vendor brings it, and what it took it for, if anything. */
+async function text(From: string, To: string, Body: string, OptOutType?: string): Promise<void> {
   const { authToken } = await (api.app.vendors.sms as SimulatedSms).simulator.config();
-  const [path, form] = ['/webhooks/twilio/sms', { From, To, Body, MessageSid: `SM${v4()}` }];
+  const [path, form] = ['/webhooks/twilio/sms', { From, To, Body, MessageSid: `SM${v4()}`, ...(OptOutType && { OptOutType }) }];
   const signature = twilio.getExpectedTwilioSignature(authToken, `${api.app.config.publicUrl}${path}`, form);
   const headers = { 'content-type': 'application/x-www-form-urlencoded', 'x-twilio-signature': signature };
   expect((await api.anybody().raw({ method: 'POST', path, headers, payload: new URLSearchParams(form).toString() })).status).toBe(200);
@@ -47,6 +47,8 @@ async function claimed(by: Account, number?: string): Promise<{ id: string; numb
   return dataOf(await by.owner.post('/settings/numbers', { number: one }));
 }
 
+const suspend = (suspendedAt: Date | null) => api.app.database.prisma.account.update({ where: { id: acme.id }, data: { suspendedAt } });
+
 describe('STOP to the server’s own number', () => {
   it('counts for every workspace that wrote from there, whatever number it writes from next', async () => {
     const phone = nextNumber();
@@ -70,7 +72,6 @@ describe('STOP to the server’s own number', () => {
   it('is taken while a workspace is suspended', async () => {
     const phone = nextNumber();
     const [mine, theirs] = [await reader(acme, phone), await reader(other, phone)];
-    const suspend = (suspendedAt: Date | null) => api.app.database.prisma.account.update({ where: { id: acme.id }, data: { suspendedAt } });
     await suspend(api.clock.now());
     await text(phone, mine.from, 'Stop.').finally(() => suspend(null));
     expect([await isOut(acme, mine), await isOut(other, theirs)]).toEqual([true, true]);
@@ -133,5 +134,39 @@ describe('STOP to a number that was given back', () => {
     expect((await messages(other, theirs)).map(({ body }: Loose) => body).sort()).toEqual(['Hello', 'START', 'STOP']);
     expect(await messages(acme, mine)).toHaveLength(1);
     dataOf(await other.owner.del(`/settings/numbers/${again}`));
+  });
+});
+
+describe('what the vendor took for STOP or START, whatever its words,', () => {
+  it('counts at a number of the workspace, and stands in the thread', async () => {
+    const { id, number } = await claimed(acme);
+    const mine = await reader(acme, nextNumber());
+    const [{ toNumber: phone }] = await messages(acme, mine);
+    const outAfter = async (words: string, took?: string) => {
+      await text(phone, number, words, took);
+      return isOut(acme, mine);
+    };
+    expect(await outAfter('Baja')).toBe(false);
+    expect(await outAfter('BAJA', 'STOP')).toBe(true);
+    expect(await outAfter('AYUDA', 'HELP')).toBe(true);
+    expect(await outAfter('ALTA', 'START')).toBe(false);
+    expect((await messages(acme, mine)).map(({ body }: Loose) => body).sort()).toEqual(['ALTA', 'AYUDA', 'BAJA', 'Baja', 'Hello']);
+    await suspend(api.clock.now());
+    await text(phone, number, 'ARRET', 'STOP').finally(() => suspend(null));
+    expect(await isOut(acme, mine)).toBe(true);
+    dataOf(await acme.owner.del(`/settings/numbers/${id}`));
+  });
+
+  it('counts at the server’s own number for every workspace that wrote from there', async () => {
+    const phone = nextNumber();
+    const [mine, theirs] = [await reader(acme, phone), await reader(other, phone)];
+    const outAfter = async (words: string, took?: string) => {
+      await text(phone, mine.from, words, took);
+      return [await isOut(acme, mine), await isOut(other, theirs)];
+    };
+    expect(await outAfter('ARRET')).toEqual([false, false]);
+    expect(await outAfter('ARRET', 'STOP')).toEqual([true, true]);
+    expect(await outAfter('Yes')).toEqual([true, true]);
+    expect(await outAfter('Yes', 'START')).toEqual([false, false]);
   });
 });

@@ -7,7 +7,7 @@ import { isE164 } from '../../kernel/model/checks.js';
 import { whenTold } from '../../kernel/operations/ownTransaction.js';
 import { accountAt, actingAt } from '../auth/auth.acting.js';
 import { optOutNumber } from '../contacts/contact.optOut.js';
-import { optOutElsewhereBy } from './message.sms.words.js';
+import { optOutElsewhereBy, type Wording } from './message.sms.words.js';
 
 /** Whose doing it is in the log what a text message that comes in changes. */
 export const smsActor: Actor = { kind: 'sender', id: null, name: 'SMS' };
@@ -21,10 +21,9 @@ const nextThatWrote = accountAt({
   evenSuspended: true,
 });
 
-interface Text {
+interface Text extends Wording {
   from: string;
   to: string;
-  body: string;
 }
 
 /**
@@ -32,8 +31,8 @@ interface Text {
  * number, if any: it may be the server's own, or have been given back since. A fault in one account does not keep it from
  * the others; the first fault is thrown at the end.
  */
-export async function keepOptOutElsewhere(ctx: Context, { from, to, body }: Text, owner: string | undefined): Promise<void> {
-  const isOut = optOutElsewhereBy(body, owner !== undefined);
+export async function keepOptOutElsewhere(ctx: Context, { from, to, ...said }: Text, owner: string | undefined): Promise<void> {
+  const isOut = optOutElsewhereBy(said, owner !== undefined);
   // Nobody writes to what is no number.
   if (isOut === undefined || !isE164(from)) return;
   const faults: unknown[] = [];

@@ -25,7 +25,7 @@ import {
 } from './message.service.js';
 import { markRecipient } from './message.sms.attempt.js';
 import { smsActor as actor, keepOptOutElsewhere } from './message.sms.elsewhere.js';
-import { optOutBy } from './message.sms.words.js';
+import { optOutBy, type Wording } from './message.sms.words.js';
 import { writerOf } from './message.sms.writer.js';
 
 /** What a vendor's notice is answered: nothing is to be said back. */
@@ -39,30 +39,30 @@ const numberOf = (address = '') => storable(address.replace(/^whatsapp:/, '').tr
 
 /**
  * POST /webhooks/twilio/sms: a text message to one of our numbers, once however often it is told. An unknown sender becomes a
- * contact whatever the plan. STOP and START move what the contact has opted out of; they alone are kept while the account is suspended,
- * and of a text to a number that no account has, such as `TWILIO_FROM`: for all who wrote to its sender from there.
+ * contact whatever the plan. STOP and START, by its words or by what the vendor took it for, move what the contact has opted out of;
+ * they alone are kept while the account is suspended, and of a text to a number that no account has, such as `TWILIO_FROM`: for all who
+ * wrote to its sender from there.
  */
 export async function takeSms(ctx: Context, request: CallbackRequest): Promise<RawReply> {
   const form = await genuine(ctx, '/webhooks/twilio/sms', request);
-  const [body, from, to] = [form.Body ?? '', numberOf(form.From), numberOf(form.To)];
-  const acting = await actingForNumber(ctx.app, to, { actor, evenSuspended: optOutBy(body) !== undefined });
+  const [said, from, to] = [wordingOf(form), numberOf(form.From), numberOf(form.To)];
+  const acting = await actingForNumber(ctx.app, to, { actor, evenSuspended: optOutBy(said) !== undefined });
   if (!form.MessageSid || !from) return noted;
   const taken = acting && keptOnce(acting, (inside) => receiveText(inside, textOf(form)));
   // It is told once: what keeps one account from it does not keep the others.
   await taken?.catch(() => {});
-  await keepOptOutElsewhere(ctx, { from, to, body }, acting?.caller.account.id);
+  await keepOptOutElsewhere(ctx, { from, to, ...said }, acting?.caller.account.id);
   await taken;
   return noted;
 }
 
 /** A text message of a contact, as its vendor tells of it. */
-export interface InboundText {
+export interface InboundText extends Wording {
   provider: string;
   providerId: string;
   transport: 'primary' | 'chat_app' | 'vendor_line';
   fromNumber: string;
   toNumber: string;
-  body: string;
   /** Pictures and the like, where the vendor keeps them. */
   media?: Medium[];
   /** Of a vendor line. */
@@ -84,15 +84,17 @@ function mediaOf(form: Record<string, string>): Medium[] {
   return all.filter(({ url }) => url);
 }
 
+const wordingOf = ({ Body = '', OptOutType }: Record<string, string>): Wording => ({ body: Body, optOutType: OptOutType });
+
 function textOf(form: Record<string, string>): InboundText {
-  const { From, To, Body = '', MessageSid = '' } = form;
+  const { From, To, MessageSid = '' } = form;
   return {
     provider: 'twilio',
     providerId: MessageSid,
     transport: From!.startsWith('whatsapp:') ? 'chat_app' : 'primary',
     fromNumber: numberOf(From),
     toNumber: numberOf(To),
-    body: Body,
+    ...wordingOf(form),
     media: mediaOf(form),
   };
 }
@@ -105,7 +107,7 @@ function metadataOf({ transport, lineId, media = [] }: InboundText): object | nu
 
 /** Keeps what a contact wrote; who is not known becomes a contact whatever the plan. Throws what `isTaken` where it is kept already. */
 export async function receiveText(ctx: Context, received: InboundText): Promise<void> {
-  const { body, lineId, media = [], ...text } = received;
+  const { body, optOutType, lineId, media = [], ...text } = received;
   const contactId = await writerOf(ctx, text);
   await countInbound(ctx, contactId);
   const own = {
@@ -118,7 +120,7 @@ export async function receiveText(ctx: Context, received: InboundText): Promise<
   };
   const message = ctx.insert('Message', withChanges(blankMessage, own));
   await emitMessage(ctx, 'created', message);
-  const isOut = optOutBy(body);
+  const isOut = optOutBy({ body, optOutType });
   // Nobody can write to what is no number.
   if (isOut !== undefined && isE164(text.fromNumber)) await optOutNumber(ctx, text.fromNumber, isOut);
 }

@@ -34,16 +34,18 @@ interface Instruction {
   from?: string;
   to?: string;
   body?: string;
+  optOutType?: string;
   status?: string;
   errorCode?: number;
 }
 
 /**
  * Twilio in its own wire form on the loopback: it takes messages, writes each once to the outbox, lists numbers, and does what it is
- * told to over HTTP: `POST /simulator/next` (a behaviour for the next message), `/simulator/reply` (`{ from, to?, body }`: somebody
- * writes to a number of ours, and whoever its `sms_url` names is told), `/simulator/report` (`{ sid or to, status, errorCode? }`: what
- * became of a message), `/simulator/calls` (a `PlacedCall`). The server is told with Twilio's signature, and its HTTP status answered as
- * `{ status }`. `GET /simulator/messages` shows what it has taken, `GET /simulator/waiting` how many behaviours no message has met yet.
+ * told to over HTTP: `POST /simulator/next` (a behaviour for the next message), `/simulator/reply` (`{ from, to?, body, optOutType? }`:
+ * somebody writes to a number of ours, and whoever its `sms_url` names is told, also what Twilio took it for), `/simulator/report`
+ * (`{ sid or to, status, errorCode? }`: what became of a message), `/simulator/calls` (a `PlacedCall`). The server is told with
+ * Twilio's signature, and its HTTP status answered as `{ status }`. `GET /simulator/messages` shows what it has taken,
+ * `GET /simulator/waiting` how many behaviours no message has met yet.
  */
 export class SmsSimulator {
   readonly #outbox: Outbox;
@@ -116,11 +118,12 @@ export class SmsSimulator {
   }
 
   /** Tells of a text where its number says, or where it is no number that it lists: the server. */
-  async #receive({ from = '', to = this.options.numbers[0]!, body = '', sid }: Instruction, reply: JsonReply): Promise<void> {
+  async #receive({ from = '', to = this.options.numbers[0]!, body = '', optOutType, sid }: Instruction, reply: JsonReply): Promise<void> {
     const MessageSid = sid ?? `SM${this.options.clock.bytes(16).toString('hex')}`;
     const url = this.#voice.find(to)?.sms_url ?? this.#smsUrl;
     if (!url) return reply(404, { message: `${to} tells nobody of its texts` });
-    reply(200, { status: await this.#tell(url, { MessageSid, From: from, To: to, Body: body }) });
+    const known: Record<string, string> = optOutType ? { OptOutType: optOutType } : {};
+    reply(200, { status: await this.#tell(url, { MessageSid, From: from, To: to, Body: body, ...known }) });
   }
 
   /** Tells the server, signed as Twilio signs; the status of its answer. */
