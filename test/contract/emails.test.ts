@@ -158,31 +158,36 @@ describe('the addresses of a mail', () => {
   });
 });
 
-describe('a mail server', () => {
-  /** A server whose mails go to a mail server of its own. */
-  async function mailing(options: SMTPServerOptions, login = '') {
-    const smtp = new SMTPServer({
-      authOptional: true,
-      disabledCommands: ['STARTTLS'],
-      disableReverseLookup: true,
-      allowInsecureAuth: true,
-      ...options,
-    });
-    smtp.on('error', () => {});
-    await new Promise<void>((listening) => smtp.listen(0, '127.0.0.1', listening));
-    const { port } = smtp.server.address() as AddressInfo;
-    // Of 20 s, who waits has 8 for its turn, and who has it 16 in all: time enough between the two.
-    const own = await server({ config: { smtpUrl: `smtp://${login}127.0.0.1:${port}`, leaseSeconds: 20 } });
-    const account = await own.seed.account();
-    const { owner } = account;
-    const person = async (nth: number): Promise<string> => (await account.contact({ email: `smtp${nth}@example.com` })).id;
-    const write = async (contactId: string) => dataOf(await owner.post('/email/send', { contactId, subject: 'Offer', body: 'Hello' }));
-    const end = () => Promise.all([own.close(), new Promise<void>((closed) => smtp.close(closed))]);
-    return { own, owner, person, write, end };
-  }
+/** A server whose mails go to a mail server of its own. */
+async function mailing(options: SMTPServerOptions, login = '') {
+  const smtp = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    disableReverseLookup: true,
+    allowInsecureAuth: true,
+    ...options,
+  });
+  smtp.on('error', () => {});
+  await new Promise<void>((listening) => smtp.listen(0, '127.0.0.1', listening));
+  const { port } = smtp.server.address() as AddressInfo;
+  // Of 20 s, who waits has 8 for its turn, and who has it 16 in all: time enough between the two.
+  const own = await server({ config: { smtpUrl: `smtp://${login}127.0.0.1:${port}`, leaseSeconds: 20 } });
+  const account = await own.seed.account();
+  const { owner } = account;
+  const person = async (nth: number): Promise<string> => (await account.contact({ email: `smtp${nth}@example.com` })).id;
+  const write = async (contactId: string) => dataOf(await owner.post('/email/send', { contactId, subject: 'Offer', body: 'Hello' }));
+  const end = () => Promise.all([own.close(), new Promise<void>((closed) => smtp.close(closed))]);
+  return { own, owner, person, write, end };
+}
 
+describe('a mail server', () => {
   it.each([
     ['a login', { onAuth: (_auth, _session, done) => done(Object.assign(new Error('No'), { responseCode: 535 })) }, 'queued'],
+    [
+      'mails before a login',
+      { onMailFrom: (_from, _session, done) => done(Object.assign(new Error('Login'), { responseCode: 530 })) },
+      'queued',
+    ],
     ['an address', { onRcptTo: (_to, _session, done) => done(Object.assign(new Error('No'), { responseCode: 550 })) }, 'failed'],
   ] as [string, SMTPServerOptions, string][])('that refuses %s: the mail waits, or has failed', async (_what, options, status) => {
     const { person, write, end } = await mailing(options, options.onAuth ? 'user:wrong@' : '');

@@ -66,6 +66,8 @@ describe('npm run vendors: text messages', () => {
     };
     expect(await outcome({ kind: 'refuse', status: 400, code: 21211 })).toEqual(['failed', 'refused']);
     expect(await outcome({ kind: 'refuse', status: 429, code: 20429 })).toEqual(['queued', 'throttled']);
+    // The queue of the number is full.
+    expect(await outcome({ kind: 'refuse', status: 400, code: 21611 })).toEqual(['queued', 'throttled']);
     // A token that is not right yet, or an account that was suspended: the message is not at fault.
     expect(await outcome({ kind: 'refuse', status: 401, code: 20003 })).toEqual(['queued', 'unavailable']);
     expect(await outcome({ kind: 'refuse', status: 403, code: 20005 })).toEqual(['queued', 'unavailable']);
@@ -112,6 +114,9 @@ describe('npm run vendors: e-mails', () => {
     await vendors.tell('mail', 'next', { kind: 'refuse', status: 550 });
     expect(await mail(id)).toMatchObject({ status: 'failed', error: 'refused' });
     await vendors.tell('mail', 'next', { kind: 'refuse', status: 451 });
+    expect(await mail(id)).toMatchObject({ status: 'queued', error: 'mail_server_unavailable' });
+    // It wants a login, whatever the mail.
+    await vendors.tell('mail', 'next', { kind: 'refuse', status: 530 });
     expect(await mail(id)).toMatchObject({ status: 'queued', error: 'mail_server_unavailable' });
     expect(vendors.sentTo(email)).toEqual([]);
   });

@@ -51,8 +51,12 @@ interface Fault extends Error {
 /** What is said of a mail or of its addresses; all else, such as a login that is refused, of the server or of its settings. */
 const ofTheMail = new Set(['EENVELOPE', 'EMESSAGE']);
 
+/** Replies that want a login or an encryption, or refuse a login, whatever they answer (RFC 4954, section 6): the mail is not at fault. */
+const ofTheLogin = new Set([530, 534, 535, 538]);
+
 /** What a fault of the transport means: a reply of 500 and above to the mail is final, everything else may pass. */
-const refusal = ({ message, code = '', responseCode = 0 }: Fault) => new MailRefused(message, ofTheMail.has(code) && responseCode >= 500);
+const refusal = ({ message, code = '', responseCode = 0 }: Fault) =>
+  new MailRefused(message, ofTheMail.has(code) && responseCode >= 500 && !ofTheLogin.has(responseCode));
 
 /** E-mail by SMTP. */
 export function smtpEmail(url: string, from: string): EmailVendor {

@@ -20,12 +20,18 @@ interface Fault extends Error {
 const refusedCaller = new Set<unknown>([20003, 20005]);
 
 /**
+ * Codes by which it refuses a message since too much waits, or was sent, whatever the HTTP status: too much is asked at once, the sender's
+ * queue is full, it sends too fast, the account has sent what it may in a day.
+ */
+const throttling = new Set<unknown>([20429, 21611, 14107, 63038]);
+
+/**
  * What a fault means for the message: only what Twilio itself refused, or what never reached it, is certain not to be sent. The fault
  * itself is not handed on: it holds the request, and that the token.
  */
 function meaningOf(fault: Fault): SmsRefused | SmsUnconfirmed {
   const { status, code, message } = fault;
-  if (status === 429) return new SmsRefused('throttled', message);
+  if (status === 429 || throttling.has(code)) return new SmsRefused('throttled', message);
   if (status && status >= 400 && status < 500) {
     const own = typeof code === 'number' ? code : undefined;
     // The message is not at fault, and whoever looks after the server will mend it.
