@@ -3,6 +3,7 @@ import { getIntrospectionQuery } from 'graphql';
 import {
   type Account,
   type Client,
+  dataOf,
   type GraphQLReply,
   type Loose,
   least,
@@ -148,6 +149,28 @@ describe('fragments at the root', () => {
       message: expect.stringContaining('must be the only field'),
       extensions: { code: 'invalid_request' },
     });
+  });
+
+  it('leave one field alone where it stands twice under one name, and beside its type', async () => {
+    const create = (selected: string) => `createWebhook(input: { url: "https://example.com/hook", events: ["deal.won"] }) { ${selected} }`;
+    const query = `mutation { __typename ${create('secret')} ...F } fragment F on Mutation { ${create('webhook { url }')} }`;
+    const { data, errors } = await acme.owner.gql(query);
+    expect(errors).toBeUndefined();
+    const createWebhook = { secret: expect.any(String), webhook: { url: 'https://example.com/hook' } };
+    expect(data).toEqual({ __typename: 'Mutation', createWebhook });
+    expect(dataOf(await acme.owner.get('/webhooks/manage')).data).toHaveLength(1);
+  });
+
+  it('count one field once that stands twice under one name, and by each name that it has', async () => {
+    const strict = await server({ limits: { create: 3 } });
+    const { owner } = await strict.seed.account();
+    const make = (selected: string) => `createContact(input: { firstName: "Once" }) { ${selected} }`;
+    const twice = await owner.gql(`mutation { ${make('id')} ...F } fragment F on Mutation { ${make('firstName')} }`);
+    expect([twice.errors, twice.data]).toEqual([undefined, { createContact: { id: expect.any(String), firstName: 'Once' } }]);
+    expect((await owner.gql(`mutation { a: ${make('id')} b: ${make('id')} }`)).errors).toBeUndefined();
+    expect((await owner.get('/contacts')).body.meta.total).toBe(3);
+    expect((await owner.gql(`mutation { ${make('id')} }`)).errors?.[0].extensions.code).toBe('rate_limited');
+    await strict.close();
   });
 });
 

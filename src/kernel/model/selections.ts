@@ -5,6 +5,7 @@ import {
   type FragmentSpreadNode,
   type InlineFragmentNode,
   Kind,
+  type OperationDefinitionNode,
   type SelectionSetNode,
 } from 'graphql';
 
@@ -28,4 +29,17 @@ export function* fieldsIn(fragments: Fragments, { selections }: SelectionSetNode
     if (node.kind === Kind.FIELD) yield node;
     else left.push(...(fragmentOf(fragments, node)?.selectionSet.selections.toReversed() ?? []));
   }
+}
+
+/**
+ * The root fields that an operation runs. Fields of one response name are one call, which validation has made sure of (CollectFields of
+ * the GraphQL specification), and `__typename` calls nothing.
+ */
+export function fieldsToRun(document: DocumentNode, { selectionSet }: OperationDefinitionNode): FieldNode[] {
+  const called = new Map<string, FieldNode>();
+  for (const node of fieldsIn(fragmentsOf(document), selectionSet)) {
+    const key = (node.alias ?? node.name).value;
+    if (!node.name.value.startsWith('__') && !called.has(key)) called.set(key, node);
+  }
+  return [...called.values()];
 }

@@ -23,7 +23,7 @@ import { momentReader } from '../context/moment.js';
 import type { Printer } from '../context/printer.js';
 import { fromDatabase, wasRefused } from '../database/errors.js';
 import { coercionDetail } from '../model/coercionMessages.js';
-import { fieldsIn, fragmentsOf } from '../model/selections.js';
+import { fieldsToRun } from '../model/selections.js';
 import { NeedsTurn } from '../writes/unitOfWork.js';
 import { type Answer, executeDetached } from './detached.js';
 import { type Executor, executorOf } from './executor.js';
@@ -74,7 +74,7 @@ export interface Operation {
   takesLong: boolean;
   /** Whether it is the calling session that it changes. */
   ofSession: boolean;
-  /** The root fields it runs, in order. */
+  /** The root fields it runs, in order, each response name once; `__typename` is none. */
   fields: string[];
   /** The root field that it runs alone. */
   only?: FieldNode;
@@ -99,7 +99,7 @@ export function compile(
   const definition = getOperationAST(document, operationName);
   if (!definition) throw badRequest(operationName ? `There is no operation called ${operationName}` : 'Name the operation to run');
   const root = schema.getRootType(definition.operation)!.getFields();
-  const nodes = [...fieldsIn(fragmentsOf(document), definition.selectionSet)];
+  const nodes = fieldsToRun(document, definition);
   const fields = nodes.map(({ name }) => name.value);
   const isAlone = fields.length === 1;
   const isDetached = fields.some((name) => (isAlone ? root[name]?.extensions.detached : root[name]?.extensions.detached === true));
