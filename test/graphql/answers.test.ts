@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Account, dataOf, expectGraphQLRefusal, type Loose, server, type TestServer } from '../support/index.js';
+import { mailsTo } from '../support/mail.js';
 import { aStep, Sequences } from '../support/sequences.js';
 
 let api: TestServer;
@@ -96,6 +97,24 @@ describe('What enrolling answers', () => {
     expect(unenroll.sequence).toEqual({ id: sequence, activeCount: 0 });
     const ended = { id: enroll.details[0].enrollment.id, status: 'cancelled', endReason: 'unenrolled' };
     expect(unenroll.details.map((detail: Loose) => detail.enrollment)).toEqual([ended, null]);
+  });
+});
+
+describe('A mutation that manages its own transactions', () => {
+  it.each([
+    ['without a key', () => ({})],
+    ['under a key', () => ({ 'idempotency-key': crypto.randomUUID() })],
+  ])('has done nothing where something that is selected of it is refused: %s', async (_how, headers) => {
+    const input = { rows: [{ firstName: 'Ada' }] };
+    const create = 'mutation ($input: CreateImportInput!) { createImport(input: $input) { id contacts(first: 500) { nodes { id } } } }';
+    expectGraphQLRefusal(await acme.owner.gql(create, { input }, headers()), 400, 'first');
+    const email = 'nobody.invited@example.com';
+    const invite = 'mutation ($email: String!) { inviteUser(input: { email: $email }) { id tasks(after: "nowhere") { nodes { id } } } }';
+    expectGraphQLRefusal(await acme.owner.gql(invite, { email }, headers()), 400, 'after');
+    const { imports, users } = await run('{ imports { totalCount } users { nodes { email } } }');
+    expect(imports.totalCount).toBe(0);
+    expect(users.nodes.map((user: Loose) => user.email)).not.toContain(email);
+    expect(await mailsTo(api, email)).toEqual([]);
   });
 });
 

@@ -78,6 +78,7 @@ export class Budget {
   /** Begins again: the work is tried another time. */
   restart(): void {
     this.#read = this.#bytesRead = this.#shown = 0;
+    this.refusal = undefined;
   }
 
   /** The most records that it may read. */

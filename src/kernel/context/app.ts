@@ -67,7 +67,7 @@ export interface RequestInfo {
   /** The client's key for a safe retry, and whether a kept outcome answered it. */
   idempotencyKey?: string;
   replayed?: boolean;
-  /** What a request that commits by itself holds under that key. */
+  /** What a request that commits by itself holds under that key, or without one. */
   claim?: HeldClaim;
   /** What the operation may spend while it runs; none where the request can ask for no more than a page. */
   budget?: Budget;
@@ -93,7 +93,7 @@ export interface RequestInfo {
   session?: { token: string; expiresAt: Date } | null;
 }
 
-/** The claim of an operation under an `Idempotency-Key`. */
+/** The claim of an operation under an `Idempotency-Key`; of a detached one without a key, what holds its outcome while it runs. */
 export interface HeldClaim {
   /** Keeps the outcome in the unit of work of its effect. Throws 409 where another request has taken the claim over. */
   keep(unit: UnitOfWork, result: ExecutionResult): Promise<void>;

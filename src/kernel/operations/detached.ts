@@ -1,4 +1,5 @@
 import type { ExecutionResult, GraphQLSchema } from 'graphql';
+import type { HeldClaim } from '../context/app.js';
 import { Context } from '../context/context.js';
 import { inOwnTransaction } from './ownTransaction.js';
 
@@ -11,9 +12,10 @@ export class Answer {
 class Concluded extends Error {}
 
 /**
- * The transaction that a detached operation ends with: what `work` answers is the value of its field. Under an `Idempotency-Key` the
- * outcome of the whole document is kept in it, so that a retry finds it wherever the connection is lost, or the process dies. Within
- * the unit of work of others it is part of that. Tried again as a whole operation is.
+ * The transaction that a detached operation ends with: what `work` answers is the value of its field. The whole document is answered in
+ * it, so that nothing is done where something that it selects is refused. Under an `Idempotency-Key` that outcome is kept in it, so that a
+ * retry finds it wherever the connection is lost, or the process dies. Within the unit of work of others it is part of that. Tried again
+ * as a whole operation is.
  */
 export const inFinalTransaction = <T>(ctx: Context, work: (inside: Context) => Promise<T>): Promise<T> =>
   ctx.unit
@@ -37,14 +39,26 @@ export const saveProgress = async ({ request, unit }: Context, notes: object): P
 
 type Execute = (inside: Context, root: Answer) => Promise<ExecutionResult> | ExecutionResult;
 
+/** Holds the outcome of a request that came without a key: it is answered with its effect as under one, and nothing is kept. */
+function withoutKey(): HeldClaim {
+  const held: HeldClaim = {
+    async keep(_unit, result) {
+      held.outcome = result;
+    },
+  };
+  return held;
+}
+
 /** Runs a detached operation: `execute` its document, in a unit of work where that concludes it. */
 export async function executeDetached(
   ctx: Context,
   execute: (ctx: Context, root?: Answer) => ReturnType<Execute>,
 ): Promise<ExecutionResult> {
+  ctx.request.claim ??= withoutKey();
   const { claim } = ctx.request;
-  if (!claim) return execute(ctx);
   claim.answer = async (unit, value) => {
+    // The transaction may be tried again.
+    ctx.request.budget?.restart();
     const result = await execute(new Context(ctx.app, ctx.request, ctx.principal, unit), new Answer(value));
     const [fault] = result.errors ?? [];
     // Nothing of it is done.
