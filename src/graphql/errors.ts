@@ -4,19 +4,17 @@ import { type AppError, internalError } from '../kernel/base/errors.js';
 import type { Context } from '../kernel/context/context.js';
 import { answerTo } from '../kernel/context/unavailableLog.js';
 import { causeOf } from '../kernel/operations/operation.js';
+import { mostErrors } from '../kernel/operations/outcomes.js';
 
 /** An error of ours as GraphQL prints it: `extensions` carry code, status, field, details, requestId. */
 export function toGraphQLError(error: AppError, requestId: string, at?: Pick<GraphQLError, 'path' | 'nodes'>): GraphQLError {
   return new GraphQLError(error.message, { extensions: extensionsOf(error, requestId), path: at?.path, nodes: at?.nodes });
 }
 
-/** The most errors that are told of one result: one fault in each of a thousand records is told by fewer. */
-const most = 100;
-
 /** The printable errors of a result; what is a fault of ours is logged and masked; why something is unavailable is told to the log. */
 export function printErrors(result: ExecutionResult, ctx: Context): ExecutionResult {
   if (!result.errors?.length) return result;
-  const errors = result.errors.slice(0, most).map((error) => {
+  const errors = result.errors.slice(0, mostErrors).map((error) => {
     const answer = answerTo(ctx, error.originalError ?? error, causeOf(error), 'unhandled error in a resolver');
     return toGraphQLError(answer, ctx.request.id, error);
   });

@@ -47,8 +47,8 @@ function countItems(field: Field): void {
     return turn ? turn.then(() => items) : items;
   };
   field.resolve = (source, args, ctx, info) => {
-    // What is left of an operation that is over ends quickly.
-    if (ctx.request.budget?.refusal) return [];
+    const { budget } = ctx.request;
+    if (budget?.refusal) return budget.instead([]);
     const items = resolve(source, args, ctx, info);
     return items instanceof Promise ? items.then((found) => counted(found, ctx)) : counted(items, ctx);
   };
@@ -59,7 +59,7 @@ function countOne(field: Field): void {
   if (!resolve) return;
   field.resolve = (source, args, ctx, info) => {
     const { budget } = ctx.request;
-    if (budget?.refusal) return null;
+    if (budget?.refusal) return budget.instead(null);
     budget?.show(1);
     return resolve(source, args, ctx, info);
   };

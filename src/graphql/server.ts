@@ -19,6 +19,7 @@ import type { Context } from '../kernel/context/context.js';
 import { answerTo } from '../kernel/context/unavailableLog.js';
 import { fromDatabase } from '../kernel/database/errors.js';
 import { type Operation, run } from '../kernel/operations/operation.js';
+import { isDone } from '../kernel/operations/outcomes.js';
 import type { Documents } from './documents.js';
 import { formatError, printErrors, toGraphQLError } from './errors.js';
 import { type Admission, admit } from './guards.js';
@@ -105,8 +106,9 @@ function failed(error: unknown, { contextValue: { ctx }, http }: Execution): obj
 
 /** Runs an operation that the guards let in; undefined where it is a subscription that the transport now carries. */
 async function executed(schema: GraphQLSchema, documents: Documents, execution: Execution): Promise<ExecutionResult | undefined> {
-  const { document, operationName, source, variables, admission, contextValue } = execution;
+  const { document, operationName, source, variables, admission, budget, contextValue } = execution;
   const operation = documents.get(document, operationName, source);
+  budget.isDetached = operation.detached;
   await spendFields(schema, operation, contextValue);
   if (await subscribed(contextValue, { operation, document, operationName, variables, cost: admission.estimated })) return undefined;
   return run(operation, contextValue.ctx, variables);
@@ -120,7 +122,8 @@ async function answered(schema: GraphQLSchema, documents: Documents, execution: 
   try {
     const result = await executed(schema, documents, execution);
     if (!result) return { data: null };
-    if (budget.refusal) return overBudget(budget.refusal);
+    // What is done is told, with errors in the place of what it does not show.
+    if (budget.refusal && !(budget.isDetached && isDone(result))) return overBudget(budget.refusal);
     const printable = printErrors(result, ctx);
     noteLimit(http, printable);
     return await printed(printable, contextValue, (bytes) => (isMutation(admission) ? budget.note(bytes) : budget.print(bytes)));

@@ -105,6 +105,35 @@ describe('a document that reads too much', () => {
   });
 });
 
+describe('a bulk edit whose answer shows too many records', () => {
+  const edit = `mutation ($filters: JSONObject!) { bulkEditContacts(input: { filters: $filters, changes: { jobTitle: "After" } }) {
+    succeeded results { record { ... on Contact { tags { id } } } } } }`;
+
+  it('tells what was done, with errors in the place of what is not shown, and so again under its key', async () => {
+    const { owner } = await small.seed.account();
+    const tags = Array.from({ length: 10 }, (_, n) => `tag ${n}`);
+    for (let n = 0; n < 40; n++) dataOf(await owner.post('/contacts', { firstName: 'Ada', jobTitle: 'Before', tags }));
+    const filters = { field: 'jobTitle', op: 'eq', value: 'Before' };
+    const key = { 'idempotency-key': crypto.randomUUID() };
+    const first = await owner.gql(edit, { filters }, key);
+    expect([first.status, first.data?.bulkEditContacts.succeeded]).toEqual([200, 40]);
+    const unshown = first.data.bulkEditContacts.results.filter(({ record }: Loose) => record === null).length;
+    expect(unshown).toBeGreaterThan(0);
+    expect(unshown).toBeLessThan(40);
+    const told = {
+      path: expect.arrayContaining(['results', 'record']),
+      extensions: { code: 'invalid_request', status: 400, limit: 'records' },
+    };
+    for (const error of first.errors!) expect(error).toMatchObject(told);
+    expect(first.errors).toHaveLength(unshown);
+    const again = await owner.gql(edit, { filters }, key);
+    expect([again.headers['idempotent-replayed'], again.data]).toEqual(['true', first.data]);
+    const wordsOf = (errors: Loose[] = []) => errors.map(({ message, path, extensions }) => ({ message, path, limit: extensions.limit }));
+    expect(wordsOf(again.errors)).toEqual(wordsOf(first.errors));
+    expect((await owner.get('/contacts')).body.data[0].jobTitle).toBe('After');
+  });
+});
+
 describe('a mutation whose answer is too large', () => {
   it('is refused, and nothing is done', async () => {
     for (let i = 0; i < 8; i++) dataOf(await greedy.caller.post('/notes', { body: 'x'.repeat(9000), contactId: greedy.ids.contact }));

@@ -27,6 +27,8 @@ export class Budget {
   #bytesShown = 0;
   /** Why the request ends, once a limit is passed. */
   refusal?: AppError;
+  /** Whether its operation manages its own transactions, and may be done before it is shown: then it is not refused as a whole. */
+  isDetached = false;
   #turn: Promise<void> | undefined;
   #inTurn = 0;
 
@@ -73,6 +75,15 @@ export class Budget {
   /** The answer has this many bytes, and nothing can be refused any more: what it tells of is done. */
   note(bytes: number): void {
     this.#bytesShown = bytes;
+  }
+
+  /**
+   * What is answered of records once a limit is passed: nothing, so that an operation which is refused ends quickly. One that may be done
+   * says of each in its place that it is not shown: throws the refusal.
+   */
+  instead<T>(nothing: T): T {
+    if (this.isDetached && this.refusal) throw this.refusal;
+    return nothing;
   }
 
   /** Begins again: the work is tried another time. */

@@ -13,6 +13,7 @@ import { sql } from '../database/sql.js';
 import { statement } from '../database/statement.js';
 import type { UnitOfWork } from '../writes/unitOfWork.js';
 import { abandoned, annotate, conclude, release, take } from './idempotency.claims.js';
+import { isConcluded, outcomeOfText, outcomeText } from './outcomes.js';
 import { withRetries } from './ownTransaction.js';
 
 /** How long an outcome is kept. */
@@ -109,9 +110,8 @@ async function doneBefore(inside: Context, claim: Claim) {
 }
 
 /** A stored outcome. It is kept sealed: it may show a secret that is shown only once. */
-const outcomeIn = (ctx: Context, claim: Claim, response: unknown): ExecutionResult => ({
-  data: JSON.parse(unseal(ctx.app, 'idempotency', place(claim), response as string)) as Record<string, unknown>,
-});
+const outcomeIn = (ctx: Context, claim: Claim, response: unknown): ExecutionResult =>
+  outcomeOfText(unseal(ctx.app, 'idempotency', place(claim), response as string));
 
 /** Holds the key until the transaction ends. The stored outcome where there is one; 409 while the first request runs. */
 export async function replayOf(inside: Context, claim: Claim): Promise<ExecutionResult | undefined> {
@@ -127,8 +127,8 @@ export async function storeOutcome(inside: Context, claim: Claim, result: Execut
 }
 
 /** An outcome as it is kept. */
-const sealedOutcome = (ctx: Context, claim: Claim, { data }: ExecutionResult) =>
-  seal(ctx.app, 'idempotency', place(claim), JSON.stringify(data));
+const sealedOutcome = (ctx: Context, claim: Claim, result: ExecutionResult) =>
+  seal(ctx.app, 'idempotency', place(claim), outcomeText(result));
 
 /** What is noted of a claim, and as it is kept. */
 const notesIn = ({ app }: Context, claim: Claim, notes: string): unknown => JSON.parse(unseal(app, 'idempotency', place(claim), notes));
@@ -169,9 +169,10 @@ async function claimed(ctx: Context, claim: Claim): Promise<Held> {
 
 /**
  * Runs a detached operation under a key: (1) claim the key in a statement of its own; (2) run; (3) store the outcome with the last
- * transaction (`inFinalTransaction`), else afterwards. A failed operation releases its claim, unless its outcome is stored: where the
- * connection was lost, only the database knows, so the release waits for a commit that is under way. A claim left by a dead process can be
- * taken over after two minutes. Where the key has an outcome, that is answered, and nothing runs.
+ * transaction (`inFinalTransaction`), else afterwards, with the errors of what cannot be shown of it. A failed operation releases its
+ * claim, unless its outcome is stored: where the connection was lost, only the database knows, so the release waits for a commit that is
+ * under way. A claim left by a dead process can be taken over after two minutes. Where the key has an outcome, that is answered, and
+ * nothing runs.
  */
 export async function runClaimed(ctx: Context, claim: Claim, work: () => Promise<ExecutionResult>): Promise<ExecutionResult> {
   const { principal, key } = claim;
@@ -198,8 +199,8 @@ export async function runClaimed(ctx: Context, claim: Claim, work: () => Promise
   };
   ctx.request.claim = held;
   const letGo = () => release(ctx, mine);
-  const result = await releaseOnFailure(ctx, work, letGo);
-  if (result.errors?.length || held.outcome) return result;
+  const result = await releaseOnFailure(ctx, work, letGo, isConcluded);
+  if (!isConcluded(result) || held.outcome) return result;
   const data = held.isOpen ? { state: 'done' } : outcomeOf(ctx, claim, result);
   // Where another request took the claim over, one of both outcomes is kept.
   await storeWithRetry(ctx, () => ctx.db.idempotencyKey.updateMany({ where: { principal, key, requestHash }, data }));
@@ -214,14 +215,17 @@ export function stayOpen({ request }: Context): void {
   if (request.claim) request.claim.isOpen = true;
 }
 
+const isFaultless = ({ errors }: ExecutionResult): boolean => !errors?.length;
+
 /**
- * Runs work under a claim, which is released if it fails. Where the release fails too, it is tried again beside, until the claim may be
- * taken over.
+ * Runs work under a claim, which is released if it fails: where it throws, or its result is not `isKept`. Where the release fails too, it
+ * is tried again beside, until the claim may be taken over.
  */
 export async function releaseOnFailure(
   { app }: Context,
   work: () => Promise<ExecutionResult>,
   letGo: () => Promise<unknown>,
+  isKept: (result: ExecutionResult) => boolean = isFaultless,
 ): Promise<ExecutionResult> {
   // The connection may be lost that it failed by: until it is let go, its key is 409.
   const failed = () =>
@@ -231,7 +235,7 @@ export async function releaseOnFailure(
     });
   try {
     const result = await work();
-    if (result.errors?.length) await failed();
+    if (!isKept(result)) await failed();
     return result;
   } catch (error) {
     await failed();
