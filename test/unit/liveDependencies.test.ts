@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { v7 } from 'uuid';
 import { contract } from '../../src/app.js';
 import { EqualityFilters, QueryDependencies } from '../../src/graphql/live.dependencies.js';
 import type { ListPlan } from '../../src/graphql/live.plan.js';
@@ -7,6 +8,7 @@ import { columnName } from '../../src/kernel/database/sql.js';
 import type { FeedEvent } from '../../src/kernel/events/feedStore.js';
 import { registryOf } from '../../src/kernel/module/module.js';
 import { messageTable } from '../../src/modules/messages/message.table.js';
+import { enrollmentTable } from '../../src/modules/sequences/enrollment.table.js';
 import { modules } from '../../src/modules.js';
 
 const { schema } = contract();
@@ -68,5 +70,15 @@ describe('a live list of messages of one status', () => {
     ['scheduled', 'failed', 'sending'],
   ])('%s passes over one that is told as %s, from %s', (status, to, from) => {
     expect(looksAt(status, to, from)).toBe(false);
+  });
+});
+
+describe('a live list of the enrollments in one sequence', () => {
+  it('looks at what is told of these, and passes over one in another', () => {
+    const [own, other] = [v7(), v7()];
+    const plan = { table: enrollmentTable, args: { filter: { sequenceId: own } }, leadsBack: false, computed: [] };
+    const list = new EqualityFilters({ app } as Context, plan as unknown as ListPlan);
+    const looksAt = (sequenceId: string) => list.mayShow('enrollments', { data: { sequenceId }, changes: null } as unknown as FeedEvent);
+    expect([looksAt(own), looksAt(other)]).toEqual([true, false]);
   });
 });

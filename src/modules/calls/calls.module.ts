@@ -17,7 +17,11 @@ export default defineModule({
     recordFeed(callEvents, {
       record: () => Call,
       find: findCall,
-      by: { contactId: 'Only calls with this contact', userId: 'Only calls of this user' },
+      by: {
+        contactId: 'Only calls with this contact',
+        userId: 'Only calls of this user',
+        callFlowId: 'Only calls that this flow answered',
+      },
       access: { scope: 'calls' },
     }),
   ],

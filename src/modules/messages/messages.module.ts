@@ -35,7 +35,11 @@ export default defineModule({
     recordFeed(messageEvents, {
       record: () => Message,
       find: findMessage,
-      by: { contactId: 'Only messages from this contact or to them' },
+      by: {
+        contactId: 'Only messages from this contact or to them',
+        userId: 'Only messages that this user wrote or sent',
+        enrollmentId: 'Only messages that are steps of this enrollment',
+      },
       access: { scope: 'messages' },
     }),
   ],

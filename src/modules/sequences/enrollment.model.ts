@@ -147,6 +147,7 @@ export class UnenrollResult {
 @Input('Which enrollments')
 export class EnrollmentFilter {
   @OneOf(EnrollmentStatus, 'How they stand') status?: keyof typeof EnrollmentStatus | null;
+  @Ref('In this sequence') sequenceId?: string | null;
   @Ref('Contact') contactId?: string | null;
 }
 

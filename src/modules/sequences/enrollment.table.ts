@@ -13,6 +13,7 @@ export const enrollmentTable = table({
   byDefault: ['createdAt', 'desc'],
   conditions: {
     status: (status) => sql`t.status = ${status}`,
+    sequenceId: (id) => sql`t.sequence_id = ${id}::uuid`,
     contactId: (id) => sql`t.contact_id = ${id}::uuid`,
   },
 });

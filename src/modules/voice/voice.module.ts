@@ -19,7 +19,11 @@ export default defineModule({
     recordFeed(liveCallEvents, {
       record: () => LiveCall,
       find: findLiveCall,
-      by: { callFlowId: 'Only calls that this flow answers', userId: 'Only calls that this user answers' },
+      by: {
+        callFlowId: 'Only calls that this flow answers',
+        userId: 'Only calls that this user answers',
+        contactId: 'Only calls from this contact',
+      },
       access: { scope: 'calls' },
     }),
   ],
