@@ -8,10 +8,22 @@ export const nodesOf = <N,>(rows: readonly { node?: N | null }[]) => rows.map(({
 
 /** What only an e-mail that is written as HTML has: one of its usual elements. */
 const isHtml = /<(!doctype|html|body|p|div|br|span|table|a|b|i|em|strong|u|ul|ol|h[1-6]|img|font|blockquote|pre|hr|center)(\s[^<>]*)?\/?>/i;
-const markup = /<(style|script|title)\b[^>]*>[\s\S]*?<\/\1>|<!--[\s\S]*?-->|<[!/]?[a-z][^>]*>/gi;
+/** Each of these takes what does not end to the end of the text: looked for again at each sign, one mail would hold the tab up. */
+const markup =
+  /<(style|script|title)(?=[\s/>])[^>]*>[\s\S]*?(?:<\/\1(?=[\s/>])[^>]*(?:>|$)|$)|<!--(?:-?>|[\s\S]*?(?:-->|$))|<[!/]?[a-z][^>]*(?:>|$)/gi;
+
+type Body = Pick<SaidFragment, 'body' | 'channel'>;
+/** What messages say, by themselves: those that did not change stay the same objects, however often a list comes. */
+const texts = new WeakMap<Body, string>();
 
 /** What a message says without its markup. A text message has none: what stands in it between angle brackets is what somebody wrote. */
-export function plain({ body, channel }: Pick<SaidFragment, 'body' | 'channel'>): string {
+export function plain(message: Body): string {
+  const text = texts.get(message) ?? textOf(message);
+  texts.set(message, text);
+  return text;
+}
+
+function textOf({ body, channel }: Body): string {
   if (channel !== 'email' || !isHtml.test(body)) return body.trim();
   // Names of characters, as `&amp;`: a document that is not shown, in which nothing runs.
   const text = new DOMParser().parseFromString(body.replace(markup, ' '), 'text/html').body.textContent;

@@ -27,6 +27,14 @@ describe('what somebody wrote', () => {
     expect(await textOf(one, `[data-conversation="${id}"] .who small`)).toBe('I <3 you, call <Ada> if a<b and c>d');
   });
 
+  it.each(['<a', '<style>', '<!--', '<title', '<script></script'])('is there at once, however often it begins with %s', async (opened) => {
+    const id = await person({ firstName: 'Unending', email: `unending${opened.length}@example.com` });
+    await writes(id, 'email', `First<br>${opened.repeat(Math.floor(300_000 / opened.length))}`);
+    await one.visit(`/board/inbox/${id}`);
+    await one.find('.talk li');
+    expect(await textOf(one, '.talk li p')).toBe('First');
+  });
+
   it('has not been read while the tab is hidden, and has when it is seen', async () => {
     const id = await person({ firstName: 'Unseen', phone: '+14155550143' });
     await writes(id, 'sms', 'First');
