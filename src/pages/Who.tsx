@@ -2,7 +2,8 @@ import { useMutation } from '@apollo/client/react';
 import { type FormEvent, type KeyboardEvent, useState } from 'react';
 import { type ContactPageSubscription, SetContactDocument, type UpdateContactInput } from '../generated/client/pages.js';
 import { Field, toldOf } from './fields.js';
-import { Face, Fault, Link, More, money } from './parts.js';
+import { Face, Fault, Link, More, money, wordsOf } from './parts.js';
+import { unkept, useGone } from './unkept.js';
 import { usePending } from './usePending.js';
 
 type Person = NonNullable<ContactPageSubscription['live']['contacts']['rows'][number]['node']>;
@@ -33,7 +34,7 @@ export function Who({ person }: { person: Person }) {
       <p className="muted">{[shown.jobTitle, shown.company].filter(Boolean).join(', ')}</p>
       <div className="lines">
         {lines.map((line) => (
-          <Line key={line.name} line={line} kept={shown[line.name] ?? ''} keep={keep} />
+          <Line key={line.name} path={`/contacts/${person.id}`} line={line} kept={shown[line.name] ?? ''} keep={keep} />
         ))}
       </div>
       <p className="muted score">Score {person.leadScore}</p>
@@ -76,14 +77,17 @@ function useEdits(person: Person): { shown: Person; keep: Keep } {
 interface LineProps {
   line: (typeof lines)[number];
   kept: string;
+  /** The page that it is on. */
+  path: string;
   keep: Keep;
 }
 
 /** A line that is written in where it stands. Enter keeps it, and so does leaving it; Escape takes back what was written. */
-function Line({ line, kept, keep }: LineProps) {
+function Line({ line, kept, keep, path }: LineProps) {
   const { name, label } = line;
   const [draft, write] = useState<string>();
   const [refused, refuse] = useState<{ text: string; error: unknown }>();
+  const isGone = useGone();
   const { faults, rest } = toldOf(refused?.error, [name]);
   function forget() {
     write(undefined);
@@ -95,6 +99,7 @@ function Line({ line, kept, keep }: LineProps) {
     const text = draft.trim();
     if (text === kept) return;
     await keep(name, text || null).catch((error: unknown) => {
+      if (isGone()) unkept.add(`${label} “${text}” was not kept: ${toldOf(error, [name]).faults[name] ?? wordsOf(error)}`, path);
       refuse({ text, error });
       // What was refused can be mended, unless something else is being written there already.
       write((newer) => newer ?? text);

@@ -6,6 +6,7 @@ import { errorOf } from '../client/errors.js';
 import { resuming } from '../client/resume.js';
 import { ViewerDocument } from '../generated/client/pages.js';
 import { spread } from './sockets.js';
+import { unkept } from './unkept.js';
 
 // The session's cookie opens the sockets. What comes after a cut is the difference: `resuming` asks for it.
 const { sockets, line } = spread({
@@ -62,6 +63,7 @@ async function lookAgain(isOver = false): Promise<void> {
  */
 export async function enter(): Promise<void> {
   isSessionOver = false;
+  unkept.clear();
   sockets.terminate();
   await client.resetStore().catch(() => {});
 }

@@ -11,7 +11,7 @@ import { client, enter } from './client.js';
 import { Enrolment } from './Enrolment.js';
 import { Inbox } from './Inbox.js';
 import { Login } from './Login.js';
-import { Fault, Line, Link } from './parts.js';
+import { Fault, Line, Link, NotKept } from './parts.js';
 import { go, usePath } from './route.js';
 import { isShortcut } from './useKeys.js';
 import { Week } from './Week.js';
@@ -92,6 +92,7 @@ function Head({ name, workspace, path }: { name: string; workspace: string; path
         Log out
       </button>
       <Fault error={error} />
+      <NotKept />
     </header>
   );
 }

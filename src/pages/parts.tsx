@@ -3,6 +3,7 @@ import { useSyncExternalStore } from 'react';
 import { errorOf } from '../client/errors.js';
 import { line } from './client.js';
 import { go, hrefOf } from './route.js';
+import { unkept } from './unkept.js';
 
 interface LinkProps {
   to: string;
@@ -75,7 +76,8 @@ export const lately = (stamp: string) => {
   return (at.toDateString() === new Date().toDateString() ? hour : dayAlone).format(at);
 };
 
-function wordsOf(error: unknown): string {
+/** What went wrong, in words for people. */
+export function wordsOf(error: unknown): string {
   const told = errorOf(error);
   if (told.code === 'rate_limited') return `Too many at once: try again in ${told.retryAfter} s.`;
   // `fetch` throws it where nothing was reached, in other words in each browser.
@@ -83,7 +85,7 @@ function wordsOf(error: unknown): string {
   return told.message;
 }
 
-/** What went wrong, in words for people. */
+/** These words, where something went wrong. */
 export function Fault({ error }: { error: unknown }) {
   if (!error) return null;
   return (
@@ -105,5 +107,23 @@ export function Line() {
     <span className="line" role="status" data-up={isUp}>
       {isUp ? 'Live' : 'Reconnecting'}
     </span>
+  );
+}
+
+/** What was not kept though its page was left by then, each with the way back. */
+export function NotKept() {
+  const all = useSyncExternalStore(unkept.subscribe, unkept.all);
+  if (all.length === 0) return null;
+  return (
+    <div className="unkept">
+      {all.map((one) => (
+        <p key={one.nth} role="alert" className="fault">
+          <Link to={one.path}>{one.text}</Link>
+          <button type="button" className="plain" onClick={() => unkept.remove(one)}>
+            Hide
+          </button>
+        </p>
+      ))}
+    </div>
   );
 }

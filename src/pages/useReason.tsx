@@ -1,5 +1,7 @@
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { errorOf } from '../client/errors.js';
+import { wordsOf } from './parts.js';
+import { unkept, useGone } from './unkept.js';
 
 /** What a stage asks about a deal: why it is lost, in words of its own where it lists some. */
 interface Question {
@@ -21,12 +23,22 @@ export function useReason() {
   const [question, ask] = useState<Question>();
   const [error, setError] = useState<unknown>();
   const last = useRef<{ nth: number; answered: Promise<unknown> }>({ nth: 0, answered: Promise.resolve() });
-  /** What is answered to a question, when those before it are answered. */
+  const isGone = useGone();
+  /** What is answered to a question, when those before it are answered; nothing where its page is left. */
   function reasonOf(title: string, options: readonly string[]): Promise<string> {
     const nth = last.current.nth + 1;
-    const answered = last.current.answered.then(() => new Promise<string>((answer) => ask({ nth, title, options, answer })));
+    const asked = () => new Promise<string>((answer) => ask({ nth, title, options, answer }));
+    const answered = last.current.answered.then(() => (isGone() ? '' : asked()));
     last.current = { nth, answered };
     return answered.finally(() => ask(undefined));
+  }
+  /** The reason that is given after a refusal; none where it is to stay refused, which is told. */
+  async function reasonAfter(refusal: unknown, title: string): Promise<string | undefined> {
+    const options = optionsIn(refusal);
+    if (!options) setError(refusal);
+    const reason = options && (await reasonOf(title, options));
+    if (!reason && isGone()) unkept.add(`“${title}” was not kept: ${options ? 'nobody said why it is lost' : wordsOf(refusal)}`, '/');
+    return reason;
   }
   /** Whether it was done. Nobody is asked or told about what is not wanted any more. */
   async function send(title: string, attempt: (lostReason?: string) => Promise<unknown>, isWanted = () => true): Promise<boolean> {
@@ -37,9 +49,7 @@ export function useReason() {
         return true;
       } catch (refusal) {
         if (!isWanted()) return false;
-        const options = optionsIn(refusal);
-        if (!options) setError(refusal);
-        reason = options && (await reasonOf(title, options));
+        reason = await reasonAfter(refusal, title);
         if (!reason) return false;
       }
     }
@@ -51,6 +61,8 @@ export function useReason() {
 function Reason({ title, options, answer }: Omit<Question, 'nth'>) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
+  // Whoever goes back leaves it without an answer, and others may wait behind it.
+  useEffect(() => () => answer(''), [answer]);
   const close = (reason: string) => dialog.current?.close(reason);
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();

@@ -1,0 +1,82 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import type { Loose } from '../support/client.js';
+import { eventually } from '../support/live.js';
+import { demo, onBoard, one } from './board.js';
+import { fill, holding, textOf, written } from './fields.js';
+import { desktop } from './screen.js';
+
+// What is answered when the page that asked for it has been left.
+onBoard();
+
+/** The stages of the demo, by their names. */
+let stages: Record<string, string>;
+beforeAll(async () => {
+  const { pipelines } = await demo.ask('{ pipelines(first: 1) { nodes { stages { id name } } } }');
+  stages = Object.fromEntries(pipelines.nodes[0].stages.map(({ id, name }: Loose) => [name, id]));
+});
+
+async function person(): Promise<string> {
+  const make = 'mutation { createContact(input: { phone: "+14155550178", email: "left@example.com" }) { id } }';
+  return (await demo.ask(make)).createContact.id;
+}
+const topOf = async (stage: string) => (await one.shown()).find(({ stageId }) => stageId === stages[stage])?.deals[0]?.split(' ')[0];
+const statusOf = async (id: string) => (await demo.ask('query ($id: ID!) { deal(id: $id) { status } }', { id })).deal.status;
+
+describe('an edit that is refused when its page was left', () => {
+  it('is told on the page that its writer has gone to, with the way back', async () => {
+    const id = await person();
+    await one.visit(`/board/contacts/${id}`);
+    await one.find('.who-box h1');
+    await holding(one, 'SetContact', async (next) => {
+      await fill(one, '.lines [name=email]', 'no address');
+      await (await one.find('header a[href$="/inbox"]')).click();
+      const sent = await next();
+      await one.find('main.inbox');
+      await sent.continue();
+      await one.find('header [role=alert] a');
+    });
+    expect(await textOf(one, 'header [role=alert] a')).toBe('E-mail “no address” was not kept: must be an e-mail address');
+    await one.picture('left-refused');
+    await one.page.setViewport({ width: 390, height: 844 });
+    expect(await one.page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+    await one.picture('left-refused-phone');
+    await one.page.setViewport(desktop);
+    await (await one.find('header [role=alert] a')).click();
+    await one.find('.who-box h1');
+    expect(await written(one, '.lines [name=email]')).toBe('left@example.com');
+    await one.press('Hide');
+    await eventually(async () => !(await one.page.$('header [role=alert]')));
+  });
+});
+
+describe('a deal that comes into a stage that asks why it is lost, by somebody who has gone to another page', () => {
+  it('stays where it was, and they are told', async () => {
+    await one.visit('/board');
+    await eventually(() => topOf('Qualified'));
+    const id = (await topOf('Qualified'))!;
+    const status = await statusOf(id);
+    await holding(one, 'MoveDeal', async (next) => {
+      await one.drag(id, stages.Lost!);
+      const sent = await next();
+      await one.page.$eval('header a[href$="/inbox"]', (link) => (link as HTMLElement).click());
+      await one.find('main.inbox');
+      await sent.continue();
+      await one.find('header [role=alert] a[href$="/board"]');
+    });
+    expect(await textOf(one, 'header [role=alert] a')).toMatch(/ was not kept: nobody said why it is lost$/);
+    expect([status, await statusOf(id)]).toEqual(['open', 'open']);
+    await one.press('Hide');
+  });
+
+  it('is told, too, where the question stands when they go back', async () => {
+    await one.visit('/board/contacts');
+    await one.page.$eval('header a[href$="/board"]', (link) => (link as HTMLElement).click());
+    await eventually(() => topOf('Qualified'));
+    await one.drag((await topOf('Qualified'))!, stages.Lost!);
+    await one.find('dialog[open]');
+    await one.page.evaluate(() => history.back());
+    await one.find('.people li');
+    await one.find('header [role=alert] a');
+    expect(await textOf(one, 'header [role=alert] a')).toMatch(/ was not kept: nobody said why it is lost$/);
+  });
+});
