@@ -4,7 +4,7 @@ import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
 import type { Client } from 'graphql-ws';
 import { errorOf } from '../client/errors.js';
 import { resuming } from '../client/resume.js';
-import { ViewerDocument } from '../generated/client/pages.js';
+import { ViewerDocument, type ViewerQuery } from '../generated/client/pages.js';
 import { spread } from './sockets.js';
 import { unkept } from './unkept.js';
 
@@ -42,26 +42,51 @@ export const client = new ApolloClient({
 let isLooking = false;
 let isSessionOver = false;
 
+const isSame = (one: ViewerQuery, other: ViewerQuery) =>
+  one.me.user.id === other.me.user.id && one.me.workspace.id === other.me.workspace.id;
+
 /**
- * Asks who the caller is, where somebody was; the page follows the cache. Begins anew where the session is over: once, though every
- * socket tells of it.
+ * Asks who the caller is, where somebody was; the page follows the cache. Begins anew where the session is over, or the browser's is
+ * somebody else's by now: once, though every socket tells of it.
  */
 async function lookAgain(isOver = false): Promise<void> {
   isSessionOver ||= isOver;
-  if (isLooking || !client.readQuery({ query: ViewerDocument })) return;
+  const before = client.readQuery({ query: ViewerDocument });
+  if (isLooking || !before) return;
   isLooking = true;
   const asked = client.query({ query: ViewerDocument, fetchPolicy: 'network-only', errorPolicy: 'all' });
   // Without an answer somebody else has entered meanwhile.
   const answer = await asked.catch(() => undefined);
   isLooking = false;
-  if (answer && (isSessionOver || (answer.error && errorOf(answer.error).code === 'unauthenticated'))) await enter();
+  if (!answer) return;
+  const isElse = answer.data && !isSame(before, answer.data);
+  if (isSessionOver || isElse || (answer.error && errorOf(answer.error).code === 'unauthenticated')) await beginAnew();
 }
 
 /**
- * Who the caller is has changed: the sockets of the one before end, and everything is asked for anew. What of it fails is told by the
- * components that show it.
+ * Begins anew where the browser's session is somebody else's by now: a login ends that of nobody, and the sockets go on. What else
+ * has changed the page need not follow: it may be showing what is shown once, as recovery codes are.
  */
+async function lookWhose(): Promise<void> {
+  const before = client.readQuery({ query: ViewerDocument });
+  if (!before) return;
+  const answer = await client.query({ query: ViewerDocument, fetchPolicy: 'no-cache', errorPolicy: 'all' }).catch(() => undefined);
+  if (answer?.data && !isSame(before, answer.data)) await beginAnew();
+}
+
+const tabs = new BroadcastChannel('session');
+tabs.onmessage = () => void lookWhose();
+// For a login that no tab of these pages told of: that of the start page.
+document.addEventListener('visibilitychange', () => void (document.visibilityState === 'visible' && lookWhose()));
+
+/** Who the caller is has changed, in this tab and thereby in all others. */
 export async function enter(): Promise<void> {
+  tabs.postMessage('changed');
+  await beginAnew();
+}
+
+/** The sockets of the one before end, and everything is asked for anew. What of it fails is told by the components that show it. */
+async function beginAnew(): Promise<void> {
   isSessionOver = false;
   unkept.clear();
   sockets.terminate();

@@ -1,5 +1,5 @@
 import { ApolloProvider, useMutation, useQuery, useSubscription } from '@apollo/client/react';
-import { useEffect } from 'react';
+import { Fragment, useEffect } from 'react';
 import { createRoot } from 'react-dom/client';
 import { errorOf } from '../client/errors.js';
 import { LogoutDocument, UnreadDocument, ViewerDocument } from '../generated/client/pages.js';
@@ -44,10 +44,11 @@ function Page() {
   if (data.me.mfaSetupRequired) return <Enrolment />;
   const [, section, id] = path.split('/');
   return (
-    <>
+    // What was open for somebody else is not gone on with.
+    <Fragment key={`${data.me.user.id} ${data.me.workspace.id}`}>
       <Head name={data.me.user.name} workspace={data.me.workspace.name} path={path} />
       {pageOf(section, id)}
-    </>
+    </Fragment>
   );
 }
 

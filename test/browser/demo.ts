@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Browser } from 'puppeteer-core';
+import type { Browser, BrowserContext } from 'puppeteer-core';
 import twilio from 'twilio';
 import type { Loose } from '../support/client.js';
 import { ServerProcess } from '../support/process.js';
@@ -50,7 +50,15 @@ export class Demo {
 
   /** A tab of the browser; one that shares no cookies with the others where it is somebody else's. */
   async tab(isElse = false): Promise<Screen> {
-    const context = isElse ? await this.browser.createBrowserContext() : this.browser.defaultBrowserContext();
+    return this.#open(isElse ? await this.browser.createBrowserContext() : this.browser.defaultBrowserContext());
+  }
+
+  /** A tab that shares its cookies with this one. */
+  beside({ page }: Screen): Promise<Screen> {
+    return this.#open(page.browserContext());
+  }
+
+  async #open(context: BrowserContext): Promise<Screen> {
     const screen = await Screen.open(context, new URL(this.line.through(this.address)).origin);
     this.#screens.push(screen);
     return screen;

@@ -106,6 +106,27 @@ describe('a board that is open', () => {
   });
 });
 
+describe('somebody else who logs in in another tab', () => {
+  it('is who is logged in in all tabs: none goes on with what was open, and writes into what is not shown', async () => {
+    const { person } = await demo.ownerWithoutFactor('before');
+    const first = await demo.tab(true);
+    await first.visit('/board');
+    const second = await demo.beside(first);
+    await second.visit('/board');
+    const password = await second.find('input[name=password]');
+    await demo.login(first, person);
+    await first.says('Create a pipeline');
+    expect(await textOf(first, 'header strong')).toBe('Theirs');
+    await password.type(`${demo.secret('demo.password')}\n`);
+    await second.find('[data-deal]');
+    await first.find('[data-deal]');
+    expect(await textOf(first, 'header strong')).toBe(await textOf(second, 'header strong'));
+    await first.press('Log out');
+    for (const screen of [first, second]) await screen.find('input[name=email]');
+    expect(demo.faults().filter((fault) => !/status of 40[13]|WebSocket connection to .* failed/.test(fault))).toEqual([]);
+  });
+});
+
 describe('logging out', () => {
   it('is told where it does not arrive, and can be tried again', async () => {
     const somebody = await demo.tab(true);
