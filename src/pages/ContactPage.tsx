@@ -12,6 +12,7 @@ import { Say } from './fields.js';
 import { Fault, hours, More, when } from './parts.js';
 import { nodesOf, Talk } from './Talk.js';
 import { useTitle } from './Title.js';
+import { useFewer } from './useFewer.js';
 import { useOnce } from './useOnce.js';
 import { Who } from './Who.js';
 
@@ -20,7 +21,8 @@ type Of<K extends keyof Live> = Live[K] extends { rows: (infer R)[] } ? (R exten
 
 /** A contact with everything that goes on with them: one live query for the whole page. */
 export function ContactPage({ id }: { id: string }) {
-  const { data, error } = useSubscription(ContactPageDocument, { variables: { id }, fetchPolicy: 'no-cache' });
+  const [first, onError] = useFewer(30);
+  const { data, error } = useSubscription(ContactPageDocument, { variables: { id, first }, fetchPolicy: 'no-cache', onError });
   useTitle(data?.live.contacts.rows[0]?.node?.name ?? 'Contact');
   if (error) return <Fault error={error} />;
   if (!data) return <main className="muted">Loading</main>;

@@ -14,6 +14,7 @@ import { type Came, Endless } from './Endless.js';
 import { Face, Fault, Link, lately } from './parts.js';
 import { nodesOf, plain, Talk } from './Talk.js';
 import { Title, useTitle } from './Title.js';
+import { useFewer } from './useFewer.js';
 import { useVisible } from './useVisible.js';
 
 type Conversation = NonNullable<InboxSubscription['live']['conversations']['rows'][number]['node']>;
@@ -106,7 +107,8 @@ function useRead(contactId: string, unread: number, newest: string | undefined):
 }
 
 function Thread({ contactId }: { contactId: string }) {
-  const { data, error } = useSubscription(ThreadDocument, { variables: { contactId }, fetchPolicy: 'no-cache' });
+  const [first, onError] = useFewer(50);
+  const { data, error } = useSubscription(ThreadDocument, { variables: { contactId, first }, fetchPolicy: 'no-cache', onError });
   const person = data?.live.contacts.rows[0]?.node as Person | undefined;
   const state = data?.live.conversations.rows[0]?.node as State | undefined;
   useTitle(person?.name ?? 'Inbox');

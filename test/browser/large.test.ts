@@ -93,6 +93,32 @@ describe('the inbox', () => {
   });
 });
 
+describe('messages of a size that is allowed', () => {
+  const body = `<p>Large</p><img src="data:image/png;base64,${'x'.repeat(380_000)}">`;
+  const writes = (contactId: string) =>
+    demo.rest('POST', '/messages', { contactId, channel: 'email', direction: 'inbound', subject: 'A picture', body });
+
+  it('leave the inbox open, and a thread, which shows as many as one answer holds', async () => {
+    const make = 'mutation ($input: CreateContactInput!) { createContact(input: $input) { id } }';
+    const ids: string[] = [];
+    await times(50, async (n) => {
+      const { createContact } = await demo.ask(make, { input: { firstName: 'Sends', lastName: `${n}`, email: `sends${n}@example.com` } });
+      ids.push(createContact.id);
+      await writes(createContact.id);
+    });
+    await one.visit('/board/inbox');
+    await eventually(async () => (await countOf('.threads li')) === 50);
+    expect(await one.page.$$eval('.threads .who small', (all) => all.every(({ textContent }) => textContent === 'Large'))).toBe(true);
+    await times(50, () => writes(ids[0]!));
+    await one.visit(`/board/inbox/${ids[0]}`);
+    await eventually(async () => (await countOf('.talk ol li')) === 25);
+    expect([await countOf('.fault'), await one.page.$eval('.talk', ({ textContent }) => textContent)]).toEqual([
+      0,
+      expect.stringContaining('26 more are not shown.'),
+    ]);
+  }, 120_000);
+});
+
 describe('the board', () => {
   it('counts all deals of a stage, goes on with a column where it ends, and shows other pipelines', async () => {
     const { pipelines } = await demo.ask('{ pipelines(first: 1) { nodes { id stages { id } } } }');

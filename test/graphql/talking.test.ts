@@ -159,3 +159,15 @@ describe('an inbox that is kept by messageEvents alone', () => {
     await second.dispose();
   });
 });
+
+describe('a message', () => {
+  it('tells the beginning of what it says, however long that is', async () => {
+    const { id } = await acme.contact({ firstName: 'Long' });
+    const input = { contactId: id, channel: 'email', direction: 'inbound', subject: 'Hi', body: '😀'.repeat(5000) };
+    const { createMessage } = await asked('mutation ($input: CreateMessageInput!) { createMessage(input: $input) { id bodyStart } }', {
+      input,
+    });
+    const { message } = await asked('query ($id: ID!) { message(id: $id) { begins: bodyStart } }', { id: createMessage.id });
+    expect([createMessage.bodyStart, message.begins]).toEqual(['😀'.repeat(4000), '😀'.repeat(4000)]);
+  });
+});

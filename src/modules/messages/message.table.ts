@@ -1,5 +1,5 @@
-import { flag, instant, integer, nullable, text } from '../../kernel/database/kinds.js';
-import { sql } from '../../kernel/database/sql.js';
+import { flag, instant, integer, nullable, type RowOf, text } from '../../kernel/database/kinds.js';
+import { rawSql, sql } from '../../kernel/database/sql.js';
 import { byTime, modelRow, table } from '../../kernel/tables/index.js';
 import { withTotal } from '../../kernel/tables/rowCondition.js';
 import { Message, MessageConnection, MessageList } from './message.model.js';
@@ -24,10 +24,23 @@ export const messageRow = modelRow('Message', Message, {
   tracked: flag,
 });
 
+type MessageRow = RowOf<typeof messageRow.shape>;
+
+/** How many characters of its body a list shows at most. */
+const startLength = 4000;
+
 export const messageTable = table({
   row: messageRow,
   list: MessageList,
   page: MessageConnection,
+  computed: {
+    bodyStart: {
+      sql: rawSql(`left(t.body, ${startLength})`),
+      of: ({ body }: MessageRow) => [...body.slice(0, 2 * startLength)].slice(0, startLength).join(''),
+      type: () => String,
+      description: `The first ${startLength} characters of the body: enough for the line of a list, whose bodies may be 500 KB each`,
+    },
+  },
   // A text message is taken without a word of it: what becomes of it is told.
   movesUntold: { status: { sending: ['queued'] } },
   sorts: { createdAt: byTime('created_at'), updatedAt: byTime('updated_at') },
