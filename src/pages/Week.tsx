@@ -5,6 +5,7 @@ import { Fault, hours, Link, More } from './parts.js';
 import { nodesOf } from './Talk.js';
 import { useTitle } from './Title.js';
 import { useOnce } from './useOnce.js';
+import { useToday } from './useToday.js';
 
 type Live = WeekSubscription['live'];
 type Appointment = NonNullable<Live['appointments']['rows'][number]['node']>;
@@ -13,43 +14,53 @@ type Calendar = NonNullable<Live['calendars']['rows'][number]['node']>;
 const dayName = new Intl.DateTimeFormat(undefined, { weekday: 'short' });
 const monthName = new Intl.DateTimeFormat(undefined, { month: 'long', year: 'numeric' });
 
-/** The midnight so many days after the Monday of this week, by the clocks of the browser. */
-function midnight(days: number): Date {
-  const now = new Date();
-  return new Date(now.getFullYear(), now.getMonth(), now.getDate() - ((now.getDay() + 6) % 7) + days);
+/** The midnight so many days after the Monday of the week in which a moment is, by the clocks of the browser. */
+function midnight(moment: number, days: number): Date {
+  const at = new Date(moment);
+  return new Date(at.getFullYear(), at.getMonth(), at.getDate() - ((at.getDay() + 6) % 7) + days);
 }
 
 /** A week of all calendars, a column a day. */
 export function Week() {
-  const [week, go] = useState(0);
+  const today = useToday();
+  // The Monday of another week; without one it is this week, whichever that is by now.
+  const [monday, setMonday] = useState<number>();
   useTitle('Calendar');
-  const [from, to] = [midnight(7 * week), midnight(7 * week + 7)];
+  const midnights = [0, 1, 2, 3, 4, 5, 6, 7].map((day) => midnight(monday ?? today, day));
+  const from = midnights[0]!;
+  const current = midnight(today, 0).getTime();
+  const go = (days: number) => {
+    const next = midnight(from.getTime(), days).getTime();
+    setMonday(next === current ? undefined : next);
+  };
   return (
     <main className="calendar">
       <div className="top">
         <h1>{monthName.format(from)}</h1>
-        <button type="button" className="step" aria-label="The week before" onClick={() => go(week - 1)}>
+        <button type="button" className="step" aria-label="The week before" onClick={() => go(-7)}>
           ‹
         </button>
-        <button type="button" className="step" onClick={() => go(0)} disabled={week === 0}>
+        <button type="button" className="step" onClick={() => setMonday(undefined)} disabled={from.getTime() === current}>
           This week
         </button>
-        <button type="button" className="step" aria-label="The week after" onClick={() => go(week + 1)}>
+        <button type="button" className="step" aria-label="The week after" onClick={() => go(7)}>
           ›
         </button>
       </div>
-      <Days key={week} week={week} from={from.toISOString()} to={to.toISOString()} />
+      <Days key={from.toISOString()} midnights={midnights} today={today} />
     </main>
   );
 }
 
-function Days({ week, from, to }: { week: number; from: string; to: string }) {
+/** The days between these midnights. */
+function Days({ midnights, today }: { midnights: Date[]; today: number }) {
+  const [from, to] = [midnights[0]!.toISOString(), midnights.at(-1)!.toISOString()];
   const { data, error } = useSubscription(WeekDocument, { variables: { from, to }, fetchPolicy: 'no-cache' });
   const [chosen, choose] = useState<string>();
   if (error) return <Fault error={error} />;
   const calendars = nodesOf(data?.live.calendars.rows ?? []) as Calendar[];
   const all = (nodesOf(data?.live.appointments.rows ?? []) as Appointment[]).filter((one) => !chosen || one.calendar.id === chosen);
-  const days = [0, 1, 2, 3, 4, 5, 6].map((day) => [midnight(7 * week + day), midnight(7 * week + day + 1)] as const);
+  const days = midnights.slice(1).map((next, nth) => [midnights[nth]!, next] as const);
   return (
     <>
       <div className="chips">
@@ -73,6 +84,7 @@ function Days({ week, from, to }: { week: number; from: string; to: string }) {
           <Day
             key={day.toISOString()}
             day={day}
+            isToday={day.getTime() === today}
             calendars={calendars}
             appointments={all.filter(({ startTime, endTime }) => new Date(startTime) < next && new Date(endTime) > day)}
           />
@@ -84,9 +96,15 @@ function Days({ week, from, to }: { week: number; from: string; to: string }) {
   );
 }
 
+interface DayProps {
+  day: Date;
+  isToday: boolean;
+  calendars: Calendar[];
+  appointments: Appointment[];
+}
+
 /** A day with all that falls on it, what began before it or ends after it too. */
-function Day({ day, calendars, appointments }: { day: Date; calendars: Calendar[]; appointments: Appointment[] }) {
-  const isToday = day.toDateString() === new Date().toDateString();
+function Day({ day, isToday, calendars, appointments }: DayProps) {
   return (
     <section className="day" data-today={isToday} data-free={appointments.length === 0} aria-label={day.toDateString()}>
       <h2>

@@ -1,0 +1,64 @@
+import { describe, expect, it } from '@jest/globals';
+import { demo, onBoard } from './board.js';
+
+onBoard();
+
+const dayMs = 86_400_000;
+
+describe('the week of a tab that stays open', () => {
+  it('is the new one when that has begun', async () => {
+    const tab = await demo.tab();
+    await tab.page.evaluateOnNewDocument(() => {
+      const clock = Object.assign(globalThis, { ahead: 0 });
+      const Real = Date;
+      const now = () => Real.now() + clock.ahead;
+      const Shifted = class extends Real {
+        constructor(...given: []) {
+          super(...(given.length > 0 ? given : ([now()] as unknown as [])));
+        }
+      };
+      globalThis.Date = Object.assign(Shifted, { now }) as unknown as DateConstructor;
+    });
+    await tab.visit('/board/calendar');
+    await tab.find('.book');
+    await tab.page.evaluate((ahead) => {
+      Object.assign(globalThis, { ahead });
+      document.dispatchEvent(new Event('visibilitychange'));
+    }, 7 * dayMs);
+    const begins = new Date();
+    begins.setDate(begins.getDate() + 7);
+    begins.setHours(12, 0, 0, 0);
+    const { data: calendar } = await demo.rest('POST', '/calendars', { name: 'Ahead', bufferMinutes: 0 });
+    const input = { startTime: begins.toISOString(), endTime: new Date(begins.getTime() + 1_800_000).toISOString() };
+    await demo.rest('POST', `/calendars/${calendar.id}/appointments`, { title: 'In the new week', ...input });
+    await tab.says('In the new week');
+    const today = await tab.page.$$eval('[data-today=true]', (all) => all.map((day) => day.getAttribute('aria-label')));
+    expect(today).toEqual([begins.toDateString()]);
+    expect(await tab.page.$$eval('.step', (all) => all.map((button) => (button as HTMLButtonElement).disabled))).toEqual([
+      false,
+      true,
+      false,
+    ]);
+    await tab.page.close();
+  });
+
+  it('stays the one that was chosen, and this week is found again', async () => {
+    const tab = await demo.tab();
+    await tab.visit('/board/calendar');
+    await tab.find('.book');
+    const days = () => tab.page.$$eval('.day', (all) => all.map((day) => day.getAttribute('aria-label')));
+    const before = await days();
+    const press = (nth: number) => tab.page.$$eval('.step', (all, n) => (all[n] as HTMLElement).click(), nth);
+    await press(2);
+    await press(2);
+    expect(await days()).not.toEqual(before);
+    await press(0);
+    await press(0);
+    expect(await days()).toEqual(before);
+    await press(0);
+    await press(1);
+    expect(await days()).toEqual(before);
+    expect(new Date(before[0]!).getDay()).toBe(1);
+    await tab.page.close();
+  });
+});
