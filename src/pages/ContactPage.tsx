@@ -1,5 +1,5 @@
 import { useMutation, useSubscription } from '@apollo/client/react';
-import { useId } from 'react';
+import { useId, useState } from 'react';
 import {
   AddNoteDocument,
   AddTaskDocument,
@@ -22,11 +22,15 @@ type Of<K extends keyof Live> = Live[K] extends { rows: (infer R)[] } ? (R exten
 /** A contact with everything that goes on with them: one live query for the whole page. */
 export function ContactPage({ id }: { id: string }) {
   const [first, onError] = useFewer(30);
-  const { data, error } = useSubscription(ContactPageDocument, { variables: { id, first }, fetchPolicy: 'no-cache', onError });
+  // Of the day on which it was opened: another one would have it asked for anew, and what is being written in it would go.
+  const [today] = useState(() => new Date(new Date().setHours(0, 0, 0, 0)).toISOString());
+  const variables = { id, first, today };
+  const { data, error } = useSubscription(ContactPageDocument, { variables, fetchPolicy: 'no-cache', onError });
   useTitle(data?.live.contacts.rows[0]?.node?.name ?? 'Contact');
   if (error) return <Fault error={error} />;
   if (!data) return <main className="muted">Loading</main>;
-  const { contacts, messages, tasks, notes, appointments } = data.live;
+  const { contacts, messages, tasks, notes, coming, over } = data.live;
+  const appointments = [...nodesOf(over.rows).reverse(), ...nodesOf(coming.rows)] as Of<'coming'>[];
   const person = contacts.rows[0]?.node;
   if (!person) return <main className="muted">There is no such contact any more.</main>;
   return (
@@ -38,7 +42,7 @@ export function ContactPage({ id }: { id: string }) {
       </section>
       <div className="side">
         <Tasks id={id} tasks={nodesOf(tasks.rows) as Of<'tasks'>[]} total={tasks.totalCount} />
-        <Calendar appointments={nodesOf(appointments.rows) as Of<'appointments'>[]} total={appointments.totalCount} />
+        <Calendar appointments={appointments} total={over.totalCount + coming.totalCount} />
         <Notes id={id} notes={nodesOf(notes.rows) as Of<'notes'>[]} total={notes.totalCount} />
       </div>
     </main>
@@ -110,7 +114,7 @@ function Notes({ id, notes, total }: { id: string; notes: Of<'notes'>[]; total: 
 
 const day = new Intl.DateTimeFormat(undefined, { weekday: 'short', day: 'numeric', month: 'short' });
 
-function Calendar({ appointments, total }: { appointments: Of<'appointments'>[]; total: number }) {
+function Calendar({ appointments, total }: { appointments: Of<'coming'>[]; total: number }) {
   if (appointments.length === 0) return null;
   return (
     <section className="card-box">

@@ -1,0 +1,40 @@
+import { describe, expect, it } from '@jest/globals';
+import { demo, onBoard, one } from './board.js';
+
+onBoard();
+
+const dayMs = 86_400_000;
+
+async function person(firstName: string): Promise<string> {
+  const make = 'mutation ($input: CreateContactInput!) { createContact(input: $input) { id } }';
+  return (await demo.ask(make, { input: { firstName } })).createContact.id;
+}
+
+describe('the page of a contact with a long history', () => {
+  it('shows the appointments that are coming, and the last ones before them', async () => {
+    const id = await person('Weekly');
+    const { data: calendar } = await demo.rest('POST', '/calendars', { name: 'Weekly', bufferMinutes: 0 });
+    const book = (title: string, days: number) => {
+      const begins = Date.now() + days * dayMs;
+      const [startTime, endTime] = [begins, begins + 1_800_000].map((at) => new Date(at).toISOString());
+      return demo.rest('POST', `/calendars/${calendar.id}/appointments`, { title, contactId: id, startTime, endTime });
+    };
+    for (let n = 1; n <= 35; n++) await book(`Over ${n}`, -2 * n);
+    await book('Coming', 1);
+    await one.visit(`/board/contacts/${id}`);
+    await one.says('Coming');
+    const titles = await one.page.$$eval('.side time + span', (all) => all.map(({ textContent }) => textContent));
+    expect(titles).toEqual([...Array.from({ length: 10 }, (_, n) => `Over ${10 - n}`), 'Coming']);
+    await one.says('25 more are not shown.');
+  });
+
+  it('shows open tasks above those that are done, however new these are', async () => {
+    const id = await person('Busy');
+    await demo.rest('POST', '/tasks', { contactId: id, title: 'Still open' });
+    for (let n = 0; n < 30; n++) await demo.rest('POST', '/tasks', { contactId: id, title: `Done ${n}`, status: 'done' });
+    await one.visit(`/board/contacts/${id}`);
+    await one.find('.side label');
+    const titles = await one.page.$$eval('.side label', (all) => all.map(({ textContent }) => textContent));
+    expect([titles.length, titles.slice(0, 2)]).toEqual([30, ['Still open', 'Done 29']]);
+  });
+});
