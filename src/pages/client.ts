@@ -3,12 +3,11 @@ import { ErrorLink } from '@apollo/client/link/error';
 import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
 import type { Client } from 'graphql-ws';
 import { errorOf } from '../client/errors.js';
-import { resuming } from '../client/resume.js';
 import { ViewerDocument, type ViewerQuery } from '../generated/client/pages.js';
 import { spread } from './sockets.js';
 import { unkept } from './unkept.js';
 
-// The session's cookie opens the sockets. What comes after a cut is the difference: `resuming` asks for it.
+// The session's cookie opens the sockets. What comes after a cut is the difference.
 const { sockets, line } = spread({
   url: `${location.origin.replace(/^http/, 'ws')}/graphql`,
   on: {
@@ -31,7 +30,7 @@ const refused = new ErrorLink(({ error, operation }) => {
 const isSubscription = ({ operationType }: ApolloLink.Operation) => operationType === 'subscription';
 
 // Of a client it only subscribes.
-const live = new GraphQLWsLink(resuming(sockets as Client));
+const live = new GraphQLWsLink(sockets as Client);
 
 /** One client of the server for the whole page. Lists are live queries, kept by their components; the cache holds what queries answer. */
 export const client = new ApolloClient({

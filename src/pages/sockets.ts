@@ -1,5 +1,6 @@
-import { type Client, type ClientOptions, createClient } from 'graphql-ws';
-import { steady } from '../client/resume.js';
+import { type Client, type ClientOptions, createClient, type SubscribePayload } from 'graphql-ws';
+import { errorOf } from '../client/errors.js';
+import { resuming, steady } from '../client/resume.js';
 
 /** How many operations run in a socket: 50 may, of which a few may still be ending while others begin. */
 const room = 45;
@@ -22,10 +23,18 @@ export interface Line {
 /** What of a client of graphql-ws is spread over several of them. */
 export type Sockets = Pick<Client, 'subscribe' | 'terminate'>;
 
-/** Opens another socket where those that there are have no room; one in which nothing runs any more is closed and forgotten. */
+/** Who subscribes, in what is subscribed to: `resuming` passes it on, and it is not sent, as no symbol is. */
+const who = Symbol('who');
+type Marked = SubscribePayload & { [who]: object };
+
+/**
+ * Opens another socket where those that there are have no room; one in which nothing runs any more is closed and forgotten. What runs in
+ * them goes on after a cut. The line stands while all of them do, and nothing waits because too much was asked for.
+ */
 export function spread({ on, ...options }: ClientOptions): { sockets: Sockets; line: Line } {
   const all = new Set<Socket>();
-  const { look, ...line } = lineOf(() => [...all].every(({ isUp }) => isUp));
+  const waiting = new Set<object>();
+  const { look, ...line } = lineOf(() => waiting.size === 0 && [...all].every(({ isUp }) => isUp));
   function opened(): Socket {
     const stands = (isUp: boolean) => {
       socket.isUp = isUp;
@@ -40,7 +49,9 @@ export function spread({ on, ...options }: ClientOptions): { sockets: Sockets; l
     all.add(socket);
     return socket;
   }
-  const subscribe: Client['subscribe'] = (payload, sink) => {
+  const begin: Client['subscribe'] = (payload, sink) => {
+    const its = (payload as Marked)[who];
+    if (waiting.delete(its)) look();
     const socket = [...all].find(({ running }) => running < room) ?? opened();
     socket.running++;
     let isOver = false;
@@ -52,6 +63,7 @@ export function spread({ on, ...options }: ClientOptions): { sockets: Sockets; l
       look();
     };
     const error: typeof sink.error = (reason) => {
+      if (!isOver && errorOf(reason).code === 'rate_limited') waiting.add(its);
       over();
       sink.error(reason);
     };
@@ -65,13 +77,22 @@ export function spread({ on, ...options }: ClientOptions): { sockets: Sockets; l
       over();
     };
   };
+  const { subscribe: resume } = resuming({ subscribe: begin } as Client);
+  const subscribe: Client['subscribe'] = (payload, sink) => {
+    const marked: Marked = { ...payload, [who]: {} };
+    const stop = resume(marked, sink);
+    return () => {
+      stop();
+      if (waiting.delete(marked[who])) look();
+    };
+  };
   const terminate = () => {
     for (const { client } of all) client.terminate();
   };
   return { sockets: { subscribe, terminate }, line };
 }
 
-/** A line that stands while all sockets do. Components subscribe and end while React is at work: listeners hear of it behind that. */
+/** A line that stands while this is so. Components subscribe and end while React is at work: listeners hear of it behind that. */
 function lineOf(stands: () => boolean): Line & { look(): void } {
   const listeners = new Set<() => void>();
   let isUp = true;
