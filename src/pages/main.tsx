@@ -13,6 +13,7 @@ import { Inbox } from './Inbox.js';
 import { Login } from './Login.js';
 import { Fault, Line, Link, NotKept } from './parts.js';
 import { go, usePath } from './route.js';
+import { useArrival } from './useArrival.js';
 import { isShortcut } from './useKeys.js';
 import { Week } from './Week.js';
 import './style.css';
@@ -24,6 +25,7 @@ import './phone.css';
 
 function Page() {
   const path = usePath();
+  useArrival(path);
   const { data, error } = useQuery(ViewerDocument);
   useEffect(() => {
     const search = (event: KeyboardEvent) => {

@@ -3,7 +3,7 @@ import type { HTTPRequest } from 'puppeteer-core';
 import type { Loose } from '../support/client.js';
 import { eventually } from '../support/live.js';
 import { demo, onBoard, one } from './board.js';
-import { holding } from './fields.js';
+import { focused, holding } from './fields.js';
 
 onBoard();
 
@@ -75,6 +75,37 @@ describe('a card that has the focus', () => {
             id,
           ]);
     expect([await taken({ key: 'ArrowRight' }), await one.focused()]).toEqual([true, expect.not.stringContaining(id!)]);
+  });
+});
+
+describe('going to another page by a key', () => {
+  const isAtHeading = (text: string) =>
+    one.page
+      .$eval(':focus', ({ tagName, textContent }) => `${tagName} ${textContent}`)
+      .then(
+        (told) => told === `H1 ${text}`,
+        () => false,
+      );
+
+  it('takes the focus to its heading, and back', async () => {
+    await one.visit('/board');
+    const card = await one.find('[data-deal]:has(a)');
+    const name = await card.$eval('a', ({ textContent }) => textContent);
+    await card.focus();
+    await one.page.keyboard.press('Enter');
+    await eventually(() => isAtHeading(name), 8000);
+    await one.page.keyboard.press('Tab');
+    expect(await focused(one)).toBe('firstName');
+    await one.page.evaluate(() => history.back());
+    await eventually(() => isAtHeading('Deals'), 8000);
+  });
+
+  it('leaves it where it is as long as that is there', async () => {
+    const link = await one.find('header a[href$="/inbox"]');
+    await link.focus();
+    await one.page.keyboard.press('Enter');
+    await one.find('.threads li');
+    expect(await link.evaluate((element) => element === document.activeElement)).toBe(true);
   });
 });
 
