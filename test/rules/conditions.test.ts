@@ -22,6 +22,8 @@ const tables = { Contact: contactTable, Deal: dealTable };
 const words = ['Ada', 'ada', 'ÄPFEL', 'äpfel', 'z-last', 'Straße', 'new york', '10', '9', '%_'];
 const addresses = ['Ada@Example.com', 'ada@example.com', 'z@example.com'];
 const numbers = [-3, 0, 9, 10, 12.5, 1200.5, 99999];
+/** What a custom field takes besides: more digits than amounts have, before or behind the point. */
+const measures = [...numbers, 1 / 3, 5.5e-17, 1e21, 1234567890123456];
 const moments = [
   ...['2026-03-29', '2026-03-29T00:30:00', '2026-03-28T23:00:00.000Z', '2026-12-05T12:00:00+02:00', '2026-12-05', '2031-01-01'],
   // Skipped, and shown twice, by the clocks of New York; of Berlin.
@@ -66,10 +68,10 @@ beforeAll(async () => {
       customFields: {
         ...{
           word: maybe(6, pick(words, i)),
-          n: maybe(7, pick(numbers, i)),
+          n: maybe(7, pick(measures, i)),
           mixed: pick<unknown>([1, '1', true, ['1', 'a'], { a: 1, bb: [2] }], i),
         },
-        ...{ list: maybe(8, [pick(words, i), pick(numbers, i)]) },
+        ...{ list: maybe(8, [pick(words, i), pick(measures, i)]) },
       },
     });
     await acme.deal({
@@ -120,7 +122,7 @@ function valueArbitrary(type: Type, field: string, kind: string): fc.Arbitrary<u
   const its = records[type].flatMap((record) => record[field] ?? []);
   if (kind === 'uuid') return fc.constantFrom(...its, api.app.clock.id());
   if (kind === 'json') return fc.constantFrom<unknown>(...its, { g: '1' }, { g: '1', x: null });
-  if (kind === 'custom') return fc.constantFrom<unknown>(...words, ...numbers, '1', 1, 'true', '["1", "a"]', '{"a": 1, "bb": [2]}');
+  if (kind === 'custom') return fc.constantFrom<unknown>(...words, ...measures, '1', 1, 'true', '["1", "a"]', '{"a": 1, "bb": [2]}');
   return valuesOf[kind]!;
 }
 
@@ -133,14 +135,14 @@ function leaf(type: Type): fc.Arbitrary<object> {
       kind === 'custom'
         ? fc.oneof(
             fc.array(fc.constantFrom(...words), { minLength: 1, maxLength: 3 }),
-            fc.array(fc.constantFrom(...numbers), { minLength: 1, maxLength: 3 }),
+            fc.array(fc.constantFrom(...measures), { minLength: 1, maxLength: 3 }),
           )
         : fc.array(value, { minLength: 1, maxLength: 3 });
     const pair =
       kind === 'custom'
         ? fc.oneof(
             fc.tuple(fc.constantFrom(...words), fc.constantFrom(...words)),
-            fc.tuple(fc.constantFrom(...numbers), fc.constantFrom(...numbers)),
+            fc.tuple(fc.constantFrom(...measures), fc.constantFrom(...measures)),
           )
         : fc.tuple(value, value);
     const ops = kind === 'custom' ? ['eq', 'neq', 'in', 'not_in', 'is_empty', 'gt', 'lte', 'between'] : operatorsOf(kind as never);

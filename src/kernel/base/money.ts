@@ -10,6 +10,12 @@ const Decimal = Prisma.Decimal.clone({ precision: 60, rounding: Prisma.Decimal.R
 /** A number, a decimal text or a decimal of the database as an exact decimal; binary floats never take part. */
 export const exact = (value: Exact | string | number): Exact => new Decimal(value);
 
+/**
+ * How a number is written that conditions compare: without an exponent, in more digits than any amount has, and in as many as doubles show
+ * from 1e-43 to 1e39. PostgreSQL and JavaScript read it alike; what is written otherwise may be more than `numeric` takes.
+ */
+export const numberForm = '^(-?[0-9]{1,40}([.][0-9]{1,60})?)$';
+
 /** Rounded to two places, halves away from zero, as `round(numeric, 2)` does. */
 export const toCents = (value: Exact): Exact => value.toDecimalPlaces(2);
 

@@ -7,7 +7,7 @@ import type { FilterKind, KnownField } from '../tables/filterField.js';
 import { customKind, filterFieldsOf, kindOfRule } from '../tables/filterFields.js';
 import { type Askable, customKey } from '../tables/filterTree.js';
 import type { AnyTable } from '../tables/table.js';
-import { exactText, numberText, textOfJson } from './valueTests.js';
+import { numberText, textOfJson } from './valueTests.js';
 
 /** What conditions are evaluated over: a record as REST shows it, and what a change made of it. */
 export interface ChangedRecord {
@@ -145,7 +145,7 @@ function custom(key: string, name: string, kind: 'text' | 'numeric', side?: 'fro
     side ? (changes?.[`customFields.${key}`]?.[side] ?? null) : memberOf(data.customFields, key);
   const values = (record: ChangedRecord): unknown[] => {
     const value = whole(record);
-    const compared = value === null || value === undefined ? null : kind === 'text' ? textOfJson(value) : exactText(value);
+    const compared = value === null || value === undefined ? null : kind === 'text' ? textOfJson(value) : numberText(value);
     return compared === null ? [] : [compared];
   };
   const holds = (value: unknown, record: ChangedRecord) => {

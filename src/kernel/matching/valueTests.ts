@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { invalidField } from '../base/errors.js';
-import { exact } from '../base/money.js';
+import { exact, numberForm } from '../base/money.js';
 import { dayOf, spanOf } from '../tables/dateRanges.js';
 import type { FilterKind } from '../tables/filterField.js';
 import { jsonText, plain, type ValueAt } from '../tables/filterValues.js';
@@ -101,13 +101,10 @@ function written(value: unknown): string {
   return `{${names.map((name) => `${JSON.stringify(name)}: ${written((value as Record<string, unknown>)[name])}`).join(', ')}}`;
 }
 
-const matching = (form: RegExp) => (value: unknown) => {
+const numeric = new RegExp(numberForm);
+
+/** A number of a record, or a value of a custom field that is written as one, as exact text; null for what is none. */
+export function numberText(value: unknown): string | null {
   const text = textOfJson(value);
-  return form.test(text) ? text : null;
-};
-
-/** A number of a record as exact text; null for what is none. */
-export const numberText = matching(/^-?[0-9]{1,30}([.][0-9]{1,30})?$/);
-
-/** A JSON value of a custom field that is written as a number, as exact text; null for any other, and for one that lists do not compare. */
-export const exactText = matching(/^-?[0-9]{1,15}([.][0-9]{1,15})?$/);
+  return numeric.test(text) ? text : null;
+}

@@ -1,5 +1,6 @@
 import { GraphQLID, isScalarType } from 'graphql';
 import { Float, ID, Int } from 'type-graphql';
+import { numberForm } from '../base/money.js';
 import type { Context } from '../context/context.js';
 import { columnName, rawSql, type Sql, sql } from '../database/sql.js';
 import { type FieldRule, rulesOf } from '../model/fieldRules.js';
@@ -127,6 +128,7 @@ export function customField(key: string, value: unknown): FilterField {
     return sql`exists (select 1 from ${items} where i.v = any(${texts}::text[]::jsonb[]))`;
   };
   if (customKind(value) === 'text') return { kind: 'text', value: () => text, holds };
-  const number = sql`(case when ${text} ~ '^-?[0-9]{1,15}([.][0-9]{1,15})?$' then ${text}::numeric end)`;
+  // Null where it is written as no number.
+  const number = sql`substring(${text} from ${rawSql(`'${numberForm}'`)})::numeric`;
   return { kind: 'numeric', value: () => number, holds };
 }

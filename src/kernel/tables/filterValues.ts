@@ -1,5 +1,5 @@
 import { type FaultCode, invalidField } from '../base/errors.js';
-import { isSureOf, toBeText } from '../base/money.js';
+import { exact, isSureOf, numberForm, toBeText } from '../base/money.js';
 import type { Context } from '../context/context.js';
 import { rawSql, type Sql, sql } from '../database/sql.js';
 import { isUuid, jsonFault, moment } from '../model/checks.js';
@@ -162,7 +162,7 @@ const forms: Record<Exclude<FilterKind, 'json'>, [form: Form, words: string]> = 
   name: [storable, 'a text that can be kept'],
   uuid: [(text) => (isUuid(text) ? text : undefined), 'a UUID'],
   integer: [(text) => (/^-?\d{1,10}$/.test(text) && Math.abs(Number(text)) < 2 ** 31 ? text : undefined), 'an integer'],
-  numeric: [matching(/^-?\d{1,18}(\.\d{1,15})?$/), 'a number'],
+  numeric: [matching(new RegExp(numberForm)), 'a number'],
   boolean: [matching(/^(true|false)$/), 'true or false'],
   timestamptz: [dated, 'a day (YYYY-MM-DD) or an ISO 8601 date-time'],
   date: [dated, 'a day (YYYY-MM-DD) or an ISO 8601 date-time'],
@@ -171,7 +171,9 @@ const forms: Record<Exclude<FilterKind, 'json'>, [form: Form, words: string]> = 
 /** A scalar as text that PostgreSQL can read as the kind. Throws 400 where it is none. */
 export function plain(value: unknown, kind: FilterKind, place: ValueAt): string {
   const [form, words] = forms[kind as Exclude<FilterKind, 'json'>];
-  const text = ['string', 'number', 'boolean'].includes(typeof value) ? form(String(value)) : undefined;
+  // 1e-7 by its digits, as the database shows what it keeps of it.
+  const written = kind === 'numeric' && typeof value === 'number' ? exact(value).toFixed() : value;
+  const text = ['string', 'number', 'boolean'].includes(typeof value) ? form(String(written)) : undefined;
   if (text === undefined) throw refused(place, 'invalid_format', `must be ${words}`);
   if (kind === 'numeric' && typeof value === 'number' && !isSureOf(value)) throw refused(place, 'invalid_format', toBeText);
   return text;

@@ -44,9 +44,10 @@ function customField(key: string, value: unknown): Sql {
     invalidField(`cf.${key}`, 'invalid_type', 'must be text, a number, true or false'),
   );
   const text = String(value);
-  // A number as JSON writes it: 01234 is a text.
-  const spelled = /^(true|false|-?(0|[1-9]\d{0,14})(\.\d{1,10})?)$/.test(text) ? [text, JSON.parse(text) as unknown] : [text];
-  const forms = spelled.map((form) => sql`t.custom_fields @> ${JSON.stringify({ [key]: form })}::jsonb`);
+  // A number as JSON writes it: 01234 is a text. Its digits stay as they are, since the database compares all of them.
+  const isSpelled = /^(true|false|-?(0|[1-9]\d{0,399})(\.\d{1,400})?([eE][+-]?\d{1,3})?)$/.test(text);
+  const spelled = [JSON.stringify(text), ...(isSpelled ? [text] : [])];
+  const forms = spelled.map((form) => sql`t.custom_fields @> ${`{${JSON.stringify(key)}:${form}}`}::jsonb`);
   return sql`(${joinSql(forms, ' or ')})`;
 }
 
