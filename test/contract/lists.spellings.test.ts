@@ -24,6 +24,15 @@ describe('a name whose accents stand apart, as in files made on a Mac', () => {
     const other = dataOf(await acme.owner.post('/contacts', { firstName: 'Ada', tags: ['Été'] }));
     expect(other.tags).toEqual(made.tags);
   });
+
+  it('is the same in Korean, where letters stand apart', async () => {
+    const [name, tag] = ['김민수', '고객'];
+    const made = dataOf(await acme.owner.post('/contacts', { firstName: name.normalize('NFD'), tags: [tag.normalize('NFD')] }));
+    expect(made).toMatchObject({ firstName: name, tags: [{ name: tag }] });
+    for (const term of [name, name.normalize('NFD'), '김민', '김민'.normalize('NFD')]) expect(await found(term)).toEqual([made.id]);
+    const other = dataOf(await acme.owner.post('/contacts', { firstName: 'Ada', tags: [tag] }));
+    expect(other.tags).toEqual(made.tags);
+  });
 });
 
 describe('a phone number', () => {

@@ -1,5 +1,8 @@
-/** What may stand apart from the letter that it belongs to, as in files made on a Mac. */
-const mark = /\p{M}/u;
+/**
+ * What may stand apart from what it belongs to, as in files made on a Mac: marks, and of a Korean syllable its vowel and its last
+ * consonant, which are letters.
+ */
+const apart = /[\p{M}\u1160-\u11FF\uD7B0-\uD7FF]/u;
 
 /**
  * More marks in a row than any language has (Stream-Safe Text Format, UAX #15). To put them in their order takes time by the square of
@@ -14,10 +17,10 @@ export const inForm = (text: string, form: 'NFC' | 'NFKD'): string =>
   (form === 'NFKD' ? pileOfNfkd : pile).test(text) ? text : text.normalize(form);
 
 /**
- * A text whose marks are one sign with their letters where there is such a sign (NFC), so that what looks the same is found and compared as
- * the same. Where no mark stands apart, it is as it was given.
+ * A text whose marks are one sign with their letters, and whose Korean letters are one with their syllable, where there is such a sign
+ * (NFC), so that what looks the same is found and compared as the same. Where nothing stands apart, it is as it was given.
  */
-export const normalized = (text: string): string => (mark.test(text) ? inForm(text, 'NFC') : text);
+export const normalized = (text: string): string => (apart.test(text) ? inForm(text, 'NFC') : text);
 
 /** Whether a text has more than `max` code points, each of which is one or two characters. */
 export const isLonger = (text: string, max: number) => text.length > 2 * max || (text.length > max && [...text].length > max);
