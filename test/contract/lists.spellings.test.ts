@@ -35,6 +35,42 @@ describe('a name whose accents stand apart, as in files made on a Mac', () => {
   });
 });
 
+describe.each(['NFC', 'NFD'])('a condition with a text in %s', (form) => {
+  const [name, tag] = ['Zoë Grün'.normalize(form), 'Größe'.normalize(form)];
+  const [city, place] = ['Zürich'.normalize(form), 'Köln'.normalize(form)];
+  let id: string;
+  beforeAll(async () => {
+    const customFields = { city: 'Zürich'.normalize('NFD'), places: ['Köln'.normalize('NFD')] };
+    const made = await acme.contact({ firstName: 'Zoë Grün', tags: ['Größe'], customFields });
+    expect(made.customFields).toEqual({ city: 'Zürich', places: ['Köln'] });
+    id = made.id;
+  });
+  afterAll(async () => dataOf(await acme.owner.del(`/contacts/${id}`)));
+
+  const ids = async (query: string) => dataOf(await acme.owner.get(`/contacts?${query}`)).data.map((one: Loose) => one.id);
+
+  it.each([
+    [{ field: 'firstName', value: name }, { firstName: { eq: name } }],
+    [{ field: 'firstName', op: 'in', value: [name, 'x'] }, { firstName: { in: [name, 'x'] } }],
+    [{ field: 'firstName', op: 'contains', value: name.slice(-4) }, { firstName: { contains: name } }],
+    [{ field: 'firstName', op: 'starts_with', value: name }, { firstName: { starts_with: name } }],
+    [{ field: 'tags', value: tag }, { tags: { eq: tag } }],
+    [{ field: 'customFields.city', value: city }, { customFields: { city: { eq: city } } }],
+    [{ field: 'customFields.city', op: 'in', value: [city, 'x'] }, { customFields: { city: { in: [city, 'x'] } } }],
+    [{ field: 'customFields.city', op: 'contains', value: city }, { customFields: { city: { contains: city } } }],
+    [{ field: 'customFields.places', value: place }, { customFields: { places: { eq: place } } }],
+  ])('finds what looks the same: %j', async (filters, where) => {
+    expect(await ids(`filters=${encodeURIComponent(JSON.stringify(filters))}`)).toEqual([id]);
+    expect(await ids(`filters=${encodeURIComponent(JSON.stringify({ not: filters }))}`)).not.toContain(id);
+    const { data } = await acme.owner.gql('query ($where: ContactWhere) { contacts(where: $where) { nodes { id } } }', { where });
+    expect(data).toEqual({ contacts: { nodes: [{ id }] } });
+  });
+
+  it('is the same in cf[…]', async () => {
+    expect(await ids(`cf[city]=${encodeURIComponent(city)}`)).toEqual([id]);
+  });
+});
+
 describe('a phone number', () => {
   it.each(['030/5226237', '030 5226237', '+49 30/5226237', 'tel:+49305226237', '030\u20135226237'])('is found as %s', async (term) => {
     dataOf(await acme.owner.post('/contact', { phone: '030/5226237' }));

@@ -84,6 +84,18 @@ describe('conditions', () => {
   });
 });
 
+describe('a text of a condition', () => {
+  it('is the same where its marks stand apart, as on a Mac', () => {
+    const [name, apart] = ['Zürich', 'Zürich'.normalize('NFD')];
+    const contact = (city: string) => ({ firstName: name, tags: [{ name }], customFields: { city, places: [city] } });
+    const conditions = { firstName: apart, tags: apart, 'customFields.city': apart, 'customFields.places': apart };
+    expect(evaluate('Contact', conditions, { data: contact(name) }).conditions.map(({ holds }) => holds)).toEqual([true, true, true, true]);
+    // What was kept before is found as it is.
+    expect(evaluate('Contact', conditions, { data: contact(apart) }).holds).toBe(true);
+    expect(evaluate('Contact', { field: 'firstName', op: 'contains', value: apart }, { data: contact(name) }).holds).toBe(true);
+  });
+});
+
 describe('comparisons of changes', () => {
   it('hold of no change of what did not change, negated or not', () => {
     const changes = { title: { from: 'A', to: 'B' }, source: { from: 'web', to: null } };

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { type Account, dataOf, expectRefusal, least, processorTime, server, type TestServer } from '../support/index.js';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Account, dataOf, expectRefusal, type Loose, least, processorTime, server, type TestServer } from '../support/index.js';
 
 let api: TestServer;
 let acme: Account;
@@ -21,4 +21,37 @@ it('thousands of choices that are none cost what one does', async () => {
   };
   await send();
   expect(await least(3, () => processorTime(send))).toBeLessThan(100);
+});
+
+describe('a text whose marks stand apart, as on a Mac', () => {
+  const [choice, apart] = ['Grün', 'Grün'.normalize('NFD')];
+  const define = async (fieldKey: string, fieldType: string, choices: unknown[]) =>
+    dataOf(await acme.owner.post('/custom-fields', { entityType: 'contact', fieldKey, label: fieldKey, fieldType, options: { choices } }));
+  const found = async (query: string) => dataOf(await acme.owner.get(`/contacts?${query}`)).data.map(({ id }: Loose) => id);
+  const byFilters = (field: string, value: string) => found(`filters=${encodeURIComponent(JSON.stringify({ field, value }))}`);
+
+  it('is the choice that looks the same, and the same choice twice', async () => {
+    const { options } = await define('colour', 'select', [apart, { value: 'Rot', label: apart }]);
+    expect(options).toEqual({ choices: [choice, { value: 'Rot', label: choice }] });
+    await define('shades', 'multiselect', [choice]);
+    const { customFields } = await acme.contact({ firstName: 'Ada', customFields: { colour: apart, shades: [apart] } });
+    expect(customFields).toEqual({ colour: choice, shades: [choice] });
+    const twice = { firstName: 'Ada', customFields: { shades: [choice, apart] } };
+    expectRefusal(await acme.owner.post('/contacts', twice), 400, 'customFields.shades');
+  });
+
+  it('stays as it is where it was kept so before, and is found as it is', async () => {
+    const { prisma } = api.app.database;
+    await define('tone', 'select', [choice]);
+    await prisma.customField.updateMany({ where: { fieldKey: 'tone' }, data: { options: { choices: [apart] } } });
+    const { id, customFields } = await acme.contact({ firstName: 'Ada', customFields: { tone: choice } });
+    expect(customFields).toEqual({ tone: apart });
+    expect(await byFilters('customFields.tone', apart)).toEqual([id]);
+    await prisma.contact.updateMany({ where: { id }, data: { customFields: { tone: apart, city: apart } } });
+    expect(await found(`cf[city]=${encodeURIComponent(apart)}`)).toEqual([id]);
+    const before = dataOf(await acme.owner.get(`/contacts/${id}`));
+    dataOf(await acme.owner.patch(`/contacts/${id}`, { customFields: { city: apart } }));
+    expect(dataOf(await acme.owner.get(`/contacts/${id}`))).toEqual(before);
+    expect(dataOf(await acme.owner.patch(`/contacts/${id}`, { customFields: { city: choice } })).customFields.city).toBe(choice);
+  });
 });

@@ -22,6 +22,14 @@ export function inOneOrder(value: unknown): unknown {
   return Object.fromEntries(members.map(([name, member]) => [name, inOneOrder(member)]));
 }
 
+/** A JSON value with each of its texts as a function makes it; the names of its members stay. */
+export function withTexts(value: unknown, made: (text: string) => string): unknown {
+  if (typeof value === 'string') return made(value);
+  if (Array.isArray(value)) return value.map((item) => withTexts(item, made));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withTexts(member, made)]));
+}
+
 /** The members of an object that are not null. */
 export const withoutNulls = <T extends object>(values: T) =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null)) as { [K in keyof T]: Exclude<T[K], null> };

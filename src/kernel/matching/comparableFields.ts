@@ -4,7 +4,7 @@ import type { Changes } from '../events/changes.js';
 import type { FieldRule } from '../model/fieldRules.js';
 import { type RecordField, recordFields } from '../model/restRecord.js';
 import type { FilterKind, KnownField } from '../tables/filterField.js';
-import { customKind, filterFieldsOf, kindOfRule } from '../tables/filterFields.js';
+import { customKind, filterFieldsOf, formsOfCustom, kindOfRule } from '../tables/filterFields.js';
 import { type Askable, customKey } from '../tables/filterTree.js';
 import type { AnyTable } from '../tables/table.js';
 import { numberText, textOfJson } from './valueTests.js';
@@ -24,7 +24,7 @@ export interface ComparableField extends KnownField {
   values(record: ChangedRecord): unknown[];
   /** Of a field of a change: whether that is among what was changed. Of what was not, no comparison holds. */
   isChanged?(record: ChangedRecord): boolean;
-  /** Whether a custom field that is kept as a list holds a value. */
+  /** Whether a custom field holds a value, as a list or as a text of any form. */
   holds?(value: unknown, record: ChangedRecord): boolean;
 }
 
@@ -149,8 +149,8 @@ function custom(key: string, name: string, kind: 'text' | 'numeric', side?: 'fro
     return compared === null ? [] : [compared];
   };
   const holds = (value: unknown, record: ChangedRecord) => {
-    const list = whole(record);
-    return Array.isArray(list) && list.includes(value);
+    const its = whole(record);
+    return formsOfCustom(value).some((form) => (Array.isArray(its) ? its.includes(form) : its === form));
   };
   return { name, kind, isMany: false, values, holds, ...ofChanged(`customFields.${key}`, side) };
 }

@@ -19,7 +19,7 @@ export interface FilterField extends KnownField {
   lowered?: Sql;
   /** Of a text of tens of kilobytes or more. */
   isLong?: boolean;
-  /** Of a field that may be kept as a list of JSON: whether it holds one of these values. */
+  /** Of a field that may be kept as a list of JSON, or as a text of any form: whether it holds one of these values. */
   holds?(values: readonly unknown[]): Sql;
 }
 

@@ -1,6 +1,7 @@
 import { GraphQLID, isScalarType } from 'graphql';
 import { Float, ID, Int } from 'type-graphql';
 import { numberForm } from '../base/money.js';
+import { normalized } from '../base/unicode.js';
 import type { Context } from '../context/context.js';
 import { columnName, rawSql, type Sql, sql } from '../database/sql.js';
 import { type FieldRule, rulesOf } from '../model/fieldRules.js';
@@ -117,13 +118,18 @@ export function fieldsWithin(
 export const customKind = (value: unknown): 'text' | 'numeric' =>
   (Array.isArray(value) && value.length > 0 ? value : [value]).every((one) => typeof one === 'number') ? 'numeric' : 'text';
 
+/** What a custom field may hold where a value is asked for: a text also as it was given, since older ones are kept in any form. */
+export const formsOfCustom = (value: unknown): unknown[] =>
+  typeof value === 'string' ? [...new Set([normalized(value), value])] : [value];
+
 /** The custom field of a key, as what it is compared with says. */
 export function customField(key: string, value: unknown): FilterField {
   const text = sql`(t.custom_fields ->> ${key})`;
-  const holds = (values: readonly unknown[]) => {
+  const holds = (asked: readonly unknown[]) => {
+    const values = asked.flatMap(formsOfCustom);
     if (values.length === 1) return sql`t.custom_fields @> ${JSON.stringify({ [key]: values })}::jsonb`;
-    const its = sql`t.custom_fields -> ${key}`;
-    const items = sql`jsonb_array_elements(case jsonb_typeof(${its}) when 'array' then ${its} end) i(v)`;
+    // The items of a list, or what is none.
+    const items = sql`jsonb_path_query(t.custom_fields -> ${key}, 'lax $[*]') i(v)`;
     const texts = values.map((value) => JSON.stringify(value));
     return sql`exists (select 1 from ${items} where i.v = any(${texts}::text[]::jsonb[]))`;
   };

@@ -1,5 +1,6 @@
 import { type FaultCode, invalidField } from '../base/errors.js';
 import { exact, isSureOf, numberForm, toBeText } from '../base/money.js';
+import { normalized } from '../base/unicode.js';
 import type { Context } from '../context/context.js';
 import { rawSql, type Sql, sql } from '../database/sql.js';
 import { isUuid, jsonFault, moment } from '../model/checks.js';
@@ -155,7 +156,8 @@ export const dated: Form = (text) => {
   return faults.length > 0 || cleaned === null ? undefined : cleaned;
 };
 
-const storable: Form = (text) => (jsonFault(text) ? undefined : text);
+/** A text in the form in which texts are kept. */
+const storable: Form = (text) => (jsonFault(text) ? undefined : normalized(text));
 
 const forms: Record<Exclude<FilterKind, 'json'>, [form: Form, words: string]> = {
   text: [storable, 'a text that can be kept'],
@@ -172,7 +174,7 @@ const forms: Record<Exclude<FilterKind, 'json'>, [form: Form, words: string]> = 
 export function plain(value: unknown, kind: FilterKind, place: ValueAt): string {
   const [form, words] = forms[kind as Exclude<FilterKind, 'json'>];
   // 1e-7 by its digits, as the database shows what it keeps of it.
-  const written = kind === 'numeric' && typeof value === 'number' ? exact(value).toFixed() : value;
+  const written = typeof value === 'number' ? exact(value).toFixed() : value;
   const text = ['string', 'number', 'boolean'].includes(typeof value) ? form(String(written)) : undefined;
   if (text === undefined) throw refused(place, 'invalid_format', `must be ${words}`);
   if (kind === 'numeric' && typeof value === 'number' && !isSureOf(value)) throw refused(place, 'invalid_format', toBeText);

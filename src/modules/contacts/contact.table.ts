@@ -3,6 +3,7 @@ import type { Context } from '../../kernel/context/context.js';
 import { instant, nullable, records, text, uuid } from '../../kernel/database/kinds.js';
 import { accountSql, allOf, joinSql, rawSql, type Sql, sql } from '../../kernel/database/sql.js';
 import { since, until } from '../../kernel/tables/dateRanges.js';
+import { formsOfCustom } from '../../kernel/tables/filterFields.js';
 import { filterSql } from '../../kernel/tables/filterSql.js';
 import { byNumber, byText, byTime, modelRow, table } from '../../kernel/tables/index.js';
 import type { ParameterConditions } from '../../kernel/tables/parameterConditions.js';
@@ -46,7 +47,7 @@ function customField(key: string, value: unknown): Sql {
   const text = String(value);
   // A number as JSON writes it: 01234 is a text. Its digits stay as they are, since the database compares all of them.
   const isSpelled = /^(true|false|-?(0|[1-9]\d{0,399})(\.\d{1,400})?([eE][+-]?\d{1,3})?)$/.test(text);
-  const spelled = [JSON.stringify(text), ...(isSpelled ? [text] : [])];
+  const spelled = [...formsOfCustom(text).map((form) => JSON.stringify(form)), ...(isSpelled ? [text] : [])];
   const forms = spelled.map((form) => sql`t.custom_fields @> ${`{${JSON.stringify(key)}:${form}}`}::jsonb`);
   return sql`(${joinSql(forms, ' or ')})`;
 }

@@ -1,4 +1,5 @@
 import { check, type Fault, type FaultCode, unprocessable } from '../../kernel/base/errors.js';
+import { normalized } from '../../kernel/base/unicode.js';
 import type { CustomField } from './customField.model.js';
 
 type FieldType = CustomField['fieldType'];
@@ -32,6 +33,21 @@ function keptAs(choice: unknown): unknown {
 
 /** The values that a field with choices allows. */
 export const choicesOf = (options: object | null): unknown[] => ((options as { choices?: unknown[] } | null)?.choices ?? []).map(keptAs);
+
+/**
+ * How a text is kept where these choices are: as the choice that looks the same, which may be spelled as on a Mac, else in one form of
+ * Unicode.
+ */
+export function spellingBy(choices: readonly unknown[]): (text: string) => string {
+  const known = new Set(choices);
+  let alike: Map<string, string> | undefined;
+  return (text) => {
+    if (known.has(text)) return text;
+    alike ??= new Map(choices.map((choice) => [normalized(String(choice)), String(choice)]));
+    const form = normalized(text);
+    return alike.get(form) ?? form;
+  };
+}
 
 /** The domains that a member of the options of a url or email field names. */
 export const domainsOf = (options: object | null, member: 'allowedDomains' | 'blockedDomains'): string[] =>

@@ -1,5 +1,5 @@
 import { AppError, check, unprocessable } from '../../kernel/base/errors.js';
-import { defined } from '../../kernel/base/objects.js';
+import { defined, withTexts } from '../../kernel/base/objects.js';
 import type { Context } from '../../kernel/context/context.js';
 import { changesBetween } from '../../kernel/events/changes.js';
 import { getRow, listRows } from '../../kernel/lists/list.js';
@@ -17,7 +17,7 @@ import {
   type DependencySummary,
   type UpdateCustomFieldInput,
 } from './customField.model.js';
-import { checkOptions, optionsLeft } from './customField.options.js';
+import { checkOptions, choicesOf, optionsLeft, spellingBy } from './customField.options.js';
 import { customFieldTable } from './customField.table.js';
 import { customFieldsLoader, definitionsLock } from './customField.values.js';
 
@@ -46,10 +46,15 @@ async function checkKey(ctx: Context, { entityType, fieldKey }: Pick<CustomField
 /** The column holds four places. */
 const rounded = (order: number | undefined) => (order === undefined ? undefined : Math.round(order * 10_000) / 10_000);
 
+/** Options with their texts in one form of Unicode; a choice of before stays as records have it. */
+const spelledOptions = (options: object | null | undefined, before: object | null = null) =>
+  withTexts(options, spellingBy(choicesOf(before))) as typeof options;
+
 /** Contract POST /custom-fields: the key is unique among the fields of the same records; options as the type takes them. */
 export async function createCustomField(ctx: Context, input: CreateCustomFieldInput): Promise<CustomField> {
   const blank = { section: null, options: null, isRequired: false, sortOrder: 0 };
-  const field = { ...blank, ...defined({ ...input, sortOrder: rounded(input.sortOrder) }) } as CreateCustomFieldInput & typeof blank;
+  const given = defined({ ...input, options: spelledOptions(input.options), sortOrder: rounded(input.sortOrder) });
+  const field = { ...blank, ...given } as CreateCustomFieldInput & typeof blank;
   checkOptions(field.fieldType, field.options);
   await lockDefinitions(ctx);
   await checkKey(ctx, field);
@@ -71,7 +76,7 @@ export async function updateCustomField(ctx: Context, id: string, input: UpdateC
   const { fieldType } = input;
   const left = fieldType && fieldType !== before.fieldType ? optionsLeft(fieldType, before.options) : undefined;
   const options = input.options === undefined ? left : input.options;
-  const given = defined({ ...input, options, sortOrder: rounded(input.sortOrder) });
+  const given = defined({ ...input, options: spelledOptions(options, before.options), sortOrder: rounded(input.sortOrder) });
   const after = { ...before, ...given };
   const changes = changesBetween(before, after, tracked);
   if (Object.keys(changes).length === 0) return before;

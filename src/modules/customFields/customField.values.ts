@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { type Detail, detailOf, type Fault, type FaultCode, invalid, notOneOf, unprocessable } from '../../kernel/base/errors.js';
+import { withTexts } from '../../kernel/base/objects.js';
 import type { Context } from '../../kernel/context/context.js';
 import { grouped } from '../../kernel/context/loaders.js';
 import { recall } from '../../kernel/context/recall.js';
@@ -12,7 +13,7 @@ import { loader } from '../../kernel/operations/loader.js';
 import { shapeOf } from '../../kernel/tables/modelRow.js';
 import { mergeCustomFields } from './customField.merge.js';
 import { CustomField } from './customField.model.js';
-import { choicesOf, domainsOf } from './customField.options.js';
+import { choicesOf, domainsOf, spellingBy } from './customField.options.js';
 
 type Definition = Pick<CustomField, 'id' | 'entityType' | 'fieldKey' | 'label' | 'fieldType' | 'options' | 'isRequired'> & { xmin: string };
 
@@ -103,8 +104,8 @@ export async function checkCustomFields(
   before: object | null,
 ): Promise<() => object | undefined> {
   if (given === undefined) return () => undefined;
-  const values = { ...given } as Record<string, unknown>;
   const all = await definitionsToWrite(ctx, entityType);
+  const values = asKept(all, { ...given }, before ?? {});
   const { emptied, details, missing } = judged(ctx, all, values, before);
   if (details.length > 0) throw invalid(details);
   for (const { fieldKey } of emptied) if (Object.hasOwn(values, fieldKey)) values[fieldKey] = null;
@@ -117,6 +118,14 @@ export async function checkCustomFields(
 type Values = Readonly<Record<string, unknown>>;
 
 const isKept = (before: Values, values: Values, key: string) => Object.hasOwn(before, key) && isDeepStrictEqual(before[key], values[key]);
+
+/** Values with their texts in one form of Unicode, and choices as they are spelled. What the record has already stays as it is. */
+function asKept(all: readonly Definition[], given: Values, before: object): Record<string, unknown> {
+  const options = new Map(all.map((definition) => [definition.fieldKey, definition.options]));
+  const kept = (key: string, value: unknown) =>
+    isKept(before as Values, given, key) ? value : withTexts(value, spellingBy(choicesOf(options.get(key) ?? null)));
+  return Object.fromEntries(Object.entries(given).map(([key, value]) => [key, kept(key, value)]));
+}
 
 /** What of the values of a record is wrong, and which required field is emptied, or missing from a record that is made. */
 function judged(ctx: Context, all: readonly Definition[], values: Values, before: object | null) {
@@ -135,7 +144,8 @@ function judged(ctx: Context, all: readonly Definition[], values: Values, before
 
 /** What `checkCustomFields` would refuse of values that a record is to be changed to later. */
 export async function customFieldFaults(ctx: Context, entityType: CustomField['entityType'], values: Values): Promise<Detail[]> {
-  const { details, missing } = judged(ctx, await definitionsToWrite(ctx, entityType), values, {});
+  const all = await definitionsToWrite(ctx, entityType);
+  const { details, missing } = judged(ctx, all, asKept(all, values, {}), {});
   return missing ? [...details, missing] : details;
 }
 

@@ -1,5 +1,5 @@
 import { badRequest, check, type Detail, type FaultCode, invalid, invalidField } from '../../kernel/base/errors.js';
-import { inForm } from '../../kernel/base/unicode.js';
+import { inForm, normalized } from '../../kernel/base/unicode.js';
 import type { Context } from '../../kernel/context/context.js';
 import { clean } from '../../kernel/model/cleaning.js';
 import { type FieldRule, isFlag, isText, rulesOf } from '../../kernel/model/fieldRules.js';
@@ -130,7 +130,7 @@ function customValue(value: unknown, definition: Definition | undefined): unknow
       return truths.get(text.toLowerCase()) ?? text;
     // A choice may hold what separates names: alone it is that choice.
     case 'multiselect':
-      return choicesOf(definition.options).includes(text) ? [text] : namesIn(text);
+      return [text, normalized(text)].some((one) => choicesOf(definition.options).includes(one)) ? [text] : namesIn(text);
     default:
       return text;
   }
