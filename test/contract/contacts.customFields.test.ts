@@ -17,6 +17,33 @@ async function valuesIn(key: string, query: string): Promise<unknown[]> {
 
 const byFilters = (condition: object) => `filters=${encodeURIComponent(JSON.stringify(condition))}`;
 
+describe('a custom field of several values', () => {
+  it('is found by each of them, in cf[…] as in filters', async () => {
+    const field = {
+      entityType: 'contact',
+      fieldKey: 'sizes',
+      label: 'Sizes',
+      fieldType: 'multiselect',
+      options: { choices: ['01', 'XL'] },
+    };
+    dataOf(await acme.owner.post('/custom-fields', field));
+    const kept = [['01', 'XL'], ['XL'], ['01']];
+    for (const sizes of kept) await acme.contact({ firstName: 'Ada', customFields: { sizes } });
+    for (const [value, found] of [
+      ['XL', kept.slice(0, 2)],
+      ['01', [kept[0], kept[2]]],
+      ['1', []],
+      ['X', []],
+    ] as const) {
+      expect([value, await valuesIn('sizes', `cf[sizes]=${value}`)]).toEqual([value, found]);
+      expect([value, await valuesIn('sizes', byFilters({ field: 'customFields.sizes', value }))]).toEqual([value, found]);
+    }
+    await acme.contact({ firstName: 'Ada', customFields: { marks: ['7', 7, true] } });
+    for (const value of ['7', 'true']) expect(await valuesIn('marks', `cf[marks]=${value}`)).toEqual([['7', 7, true]]);
+    expect((await acme.owner.get('/contacts/export?cf[sizes]=XL')).text.trim().split('\r\n')).toHaveLength(3);
+  });
+});
+
 describe('a number in a custom field', () => {
   const kept = [1 / 3, 0.1 + 0.2 - 0.3, 1e-7, 1e21, 1763800000000000, '1234567890123456.5'];
   const field = 'customFields.size';

@@ -39,7 +39,7 @@ const reachable: Record<keyof typeof Reachability, Sql> = {
   none: sql`not (${mayContact} and (${bySms} or ${byEmail}))`,
 };
 
-/** A custom field that equals what a query string can say: text, or the number or truth value it spells. */
+/** A custom field that is, or as a list holds, what a query string can say: text, or the number or truth value it spells. */
 function customField(key: string, value: unknown): Sql {
   check(['string', 'number', 'boolean'].includes(typeof value), () =>
     invalidField(`cf.${key}`, 'invalid_type', 'must be text, a number, true or false'),
@@ -48,7 +48,8 @@ function customField(key: string, value: unknown): Sql {
   // A number as JSON writes it: 01234 is a text. Its digits stay as they are, since the database compares all of them.
   const isSpelled = /^(true|false|-?(0|[1-9]\d{0,399})(\.\d{1,400})?([eE][+-]?\d{1,3})?)$/.test(text);
   const spelled = [...formsOfCustom(text).map((form) => JSON.stringify(form)), ...(isSpelled ? [text] : [])];
-  const forms = spelled.map((form) => sql`t.custom_fields @> ${`{${JSON.stringify(key)}:${form}}`}::jsonb`);
+  const kept = spelled.flatMap((form) => [form, `[${form}]`]);
+  const forms = kept.map((form) => sql`t.custom_fields @> ${`{${JSON.stringify(key)}:${form}}`}::jsonb`);
   return sql`(${joinSql(forms, ' or ')})`;
 }
 
