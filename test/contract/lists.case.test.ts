@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Account, dataOf, type Loose, planOf, server, type TestServer, vacuumed } from '../support/index.js';
 
 /* Lower case of ASCII is made without ICU, that of everything else by it: who searches sees no difference. */
-const names = ['Plain Name 1', 'PLAIN NAME 2', 'İstanbul', 'ΟΔΟΣ', 'straße', 'ÄPFEL und Öl', 'ﬁ', 'Mixed ÉTÉ', 'K\u212A'];
+const names = ['Plain Name 1', 'PLAIN NAME 2', 'İstanbul', 'ΟΔΟΣ', 'ΑΝΑΣΤΑΣΙΟΥ', 'straße', 'ÄPFEL und Öl', 'ﬁ', 'Mixed ÉTÉ', 'K\u212A'];
 
 let api: TestServer;
 let acme: Account;
@@ -45,6 +45,30 @@ describe('conditions on texts', () => {
     for (const value of names.flatMap((name) => [name, name.toLowerCase()])) {
       const filters = encodeURIComponent(JSON.stringify({ field: 'title', op, value }));
       expect(await found(`/deals?filters=${filters}`)).toEqual([names.find((one) => one.toLowerCase() === value.toLowerCase())]);
+    }
+  });
+});
+
+/** A sigma is another letter at the end of a word: a part of a word that ends in one may go on. */
+const sigmas = [
+  ['ΑΝΑΣ', 'ΑΝΑΣΤΑΣΙΟΥ'],
+  ['ανας', 'ΑΝΑΣΤΑΣΙΟΥ'],
+  ['ανασ', 'ΑΝΑΣΤΑΣΙΟΥ'],
+  ['ΑΝΑΣΤΑΣ', 'ΑΝΑΣΤΑΣΙΟΥ'],
+  ['ΔΟΣ', 'ΟΔΟΣ'],
+  ['δοσ', 'ΟΔΟΣ'],
+] as const;
+
+describe('a Greek part of a word that ends in a sigma', () => {
+  it.each(sigmas)('%s finds %s in every list', async (term, name) => {
+    for (const path of ['contacts', 'companies', 'deals', 'tasks', 'activities?type=call', 'products', 'tags', 'invoices'])
+      expect([path, await found(`/${path}${path.includes('?') ? '&' : '?'}search=${encodeURIComponent(term)}`)]).toEqual([path, [name]]);
+  });
+
+  it.each(sigmas)('%s is a part of %s for conditions', async (value, title) => {
+    for (const op of ['contains', title.startsWith(value.toUpperCase()) ? 'starts_with' : 'ends_with']) {
+      const filters = encodeURIComponent(JSON.stringify({ field: 'title', op, value }));
+      expect([op, await found(`/deals?filters=${filters}`)]).toEqual([op, [title]]);
     }
   });
 });

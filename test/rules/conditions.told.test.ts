@@ -85,6 +85,14 @@ describe('conditions', () => {
 });
 
 describe('a text of a condition', () => {
+  it('is a part of a Greek word wherever that ends', () => {
+    const held = (op: string, value: string) =>
+      evaluate('Contact', { field: 'lastName', op, value }, { data: { lastName: 'ΑΝΑΣΤΑΣΗΣ' } }).holds;
+    for (const part of ['ΑΝΑΣ', 'ανας', 'ανασ'])
+      expect([part, held('contains', part), held('starts_with', part)]).toEqual([part, true, true]);
+    for (const part of ['ΗΣ', 'ης', 'ησ', 'Σ']) expect([part, held('ends_with', part)]).toEqual([part, true]);
+  });
+
   it('is the same where its marks stand apart, as on a Mac', () => {
     const [name, apart] = ['Zürich', 'Zürich'.normalize('NFD')];
     const contact = (city: string) => ({ firstName: name, tags: [{ name }], customFields: { city, places: [city] } });

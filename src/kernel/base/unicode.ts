@@ -22,6 +22,16 @@ export const inForm = (text: string, form: 'NFC' | 'NFKD'): string =>
  */
 export const normalized = (text: string): string => (apart.test(text) ? inForm(text, 'NFC') : text);
 
+/** The last sigma of a text, where no letter follows. */
+const lastSigma = /[Σσς](?=\P{L}*$)/u;
+
+/**
+ * The texts that a part of a text may be in lower case: a Greek sigma has another form at the end of a word, and whether the word goes on
+ * behind the part nobody knows.
+ */
+export const spellingsOf = (part: string): string[] =>
+  lastSigma.test(part) ? ['σ', 'ς'].map((sigma) => part.replace(lastSigma, sigma)) : [part];
+
 /** Whether a text has more than `max` code points, each of which is one or two characters. */
 export const isLonger = (text: string, max: number) => text.length > 2 * max || (text.length > max && [...text].length > max);
 

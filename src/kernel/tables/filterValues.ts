@@ -1,8 +1,8 @@
 import { type FaultCode, invalidField } from '../base/errors.js';
 import { exact, isSureOf, numberForm, toBeText } from '../base/money.js';
-import { normalized } from '../base/unicode.js';
+import { normalized, spellingsOf } from '../base/unicode.js';
 import type { Context } from '../context/context.js';
-import { rawSql, type Sql, sql } from '../database/sql.js';
+import { joinSql, rawSql, type Sql, sql } from '../database/sql.js';
 import { isUuid, jsonFault, moment } from '../model/checks.js';
 import { dayOf, isFoundMoment, isOneOfDays, isWithinOneOf, since, until } from './dateRanges.js';
 import type { FilterField, FilterKind } from './filterField.js';
@@ -112,12 +112,15 @@ export function inText(
   place: ValueAt,
 ): Sql {
   if (typeof value !== 'string') throw refused(place, 'invalid_type', 'must be a string');
-  const part = sql`(lower(${plain(value, 'text', place)}::text ${icu}) collate "C")`;
+  const parts = spellingsOf(plain(value, 'text', place)).map((part) => sql`(lower(${part}::text ${icu}) collate "C")`);
   // A column is soon named several times; what is looked up, or taken out of JSON, is not.
   const isColumn = its.values.length === 0 && /^\w+\.\w+$/.test(its.sql);
   const text = sql`${textMark(isLong)}${isColumn ? lowered(`${its.sql}::text`) : sql`(lower(${its}::text ${icu}) collate "C")`}`;
-  if (operator === 'ends_with') return sql`right(${text}, length(${part})) = ${part}`;
-  return sql`strpos(${text}, ${part}) ${rawSql(operator === 'contains' ? '> 0' : '= 1')}`;
+  const position = rawSql(operator === 'contains' ? '> 0' : '= 1');
+  const found = parts.map((part) =>
+    operator === 'ends_with' ? sql`right(${text}, length(${part})) = ${part}` : sql`strpos(${text}, ${part}) ${position}`,
+  );
+  return found.length === 1 ? found[0]! : sql`(${joinSql(found, ' or ')})`;
 }
 
 const onDates: Record<Ordering, (its: Sql, value: unknown, place: ValueAt) => Sql> = {

@@ -1,4 +1,4 @@
-import { normalized } from '../base/unicode.js';
+import { normalized, spellingsOf } from '../base/unicode.js';
 import type { Context } from '../context/context.js';
 import { joinSql, likeText, rawSql, type Sql, sql } from '../database/sql.js';
 import { callingCode, toE164 } from '../model/checks.js';
@@ -9,9 +9,19 @@ const phoneLike = /^(?:tel:)?[\d\s()+./\u2010-\u2015-]+$/i;
  * A text as a LIKE pattern over lower-case words that follow a space each: part of it from three characters on, the start of a word below.
  */
 export function wordPattern(term: string): string {
-  const text = likeText(normalized(term).toLowerCase());
-  return [...term].length >= 3 ? `%${text}%` : `% ${text}%`;
+  const text = normalized(term);
+  return `${[...text].length >= 3 ? '%' : '% '}${likeText(text.toLowerCase())}%`;
 }
+
+const wordPatterns = (term: string) => spellingsOf(normalized(term)).map(wordPattern);
+
+/** Whether one of several conditions holds. */
+const anyOf = (conditions: Sql[]): Sql => (conditions.length === 1 ? conditions[0]! : sql`(${joinSql(conditions, ' or ')})`);
+
+const isLikeAny = (column: Sql, patterns: string[]): Sql => anyOf(patterns.map((pattern) => sql`${column} like ${pattern}`));
+
+/** Whether lower-case words that follow a space each hold a term: part of it from three characters on, the start of a word below. */
+export const holdsTerm = (column: Sql, term: string): Sql => isLikeAny(column, wordPatterns(term));
 
 const digitsOf = (text: string) => text.replace(/\D/g, '');
 
@@ -33,14 +43,12 @@ function digitsInE164(term: string, country: string): string[] {
  */
 function searchPatterns(term: string, country: string): string[] {
   const isPhone = phoneLike.test(term) && digitsOf(term).length >= 3;
-  return [...new Set([term, ...(isPhone ? digitsInE164(term, country) : [])])].map(wordPattern);
+  return [...new Set([term, ...(isPhone ? digitsInE164(term, country) : [])])].flatMap(wordPatterns);
 }
 
 /** Whether a search text holds a term, as a person of the caller's account would write it. */
-export function matches(column: Sql, term: string, { caller }: Context): Sql {
-  const patterns = searchPatterns(term, caller.account.defaultCountry).map((pattern) => sql`${column} like ${pattern}`);
-  return patterns.length === 1 ? patterns[0]! : sql`(${joinSql(patterns, ' or ')})`;
-}
+export const matches = (column: Sql, term: string, { caller }: Context): Sql =>
+  isLikeAny(column, searchPatterns(term, caller.account.defaultCountry));
 
 /**
  * A text in lower case, compared by its bytes. ASCII, as most texts are, is the same without ICU, which takes several times as long. It is
@@ -51,8 +59,9 @@ export const lowered = (text: string): Sql =>
     `case when octet_length(${text}) = length(${text}) then lower(${text} collate "C") else lower(${text} collate "und-x-icu") collate "C" end`,
   );
 
-/** A text in lower case behind a space: `wordPattern` finds the beginnings of words in it. */
+/** A text in lower case behind a space: `holdsTerm` finds the beginnings of words in it. */
 export const words = (text: string): Sql => sql`(' ' || ${lowered(text)})`;
 
 /** Whether a column contains a text, whatever its case. */
-export const contains = (column: string, text: string): Sql => sql`strpos(${lowered(column)}, ${normalized(text).toLowerCase()}) > 0`;
+export const contains = (column: string, text: string): Sql =>
+  anyOf(spellingsOf(normalized(text)).map((part) => sql`strpos(${lowered(column)}, ${part.toLowerCase()}) > 0`));

@@ -4,7 +4,7 @@ import { accountSql, rawSql, type Sql, sql } from '../../kernel/database/sql.js'
 import { Decimal, Int } from '../../kernel/model/scalars.js';
 import { byText, byTime, modelRow, table } from '../../kernel/tables/index.js';
 import { saidByKeys } from '../../kernel/tables/rowCondition.js';
-import { wordPattern, words } from '../../kernel/tables/searchPatterns.js';
+import { holdsTerm, words } from '../../kernel/tables/searchPatterns.js';
 import { Company, CompanyConnection, CompanyList } from './company.model.js';
 
 const openDeals = sql`d.status = 'open' and d.deleted_at is null`;
@@ -46,7 +46,7 @@ export const companyTable = table({
   sorts: { createdAt: byTime('created_at'), updatedAt: byTime('updated_at'), name: byText('name', false) },
   byDefault: ['createdAt', 'desc'],
   conditions: {
-    search: (text) => sql`${words('t.name')} like ${wordPattern(text)}`,
+    search: (text) => holdsTerm(words('t.name'), text),
     industry: (industry) => sql`lower(t.industry collate "und-x-icu") = ${industry.toLowerCase()}`,
     size: (size) => sql`t.size = ${size}`,
     hasOpenDeals,

@@ -9,7 +9,7 @@ import { filterSql } from '../../kernel/tables/filterSql.js';
 import { type Board, byBoard, byNumber, byText, byTime, modelRow, table } from '../../kernel/tables/index.js';
 import type { ParameterConditions } from '../../kernel/tables/parameterConditions.js';
 import { inAnyWay, opposite } from '../../kernel/tables/rowCondition.js';
-import { wordPattern, words } from '../../kernel/tables/searchPatterns.js';
+import { holdsTerm, words } from '../../kernel/tables/searchPatterns.js';
 import { soonDecided } from '../../kernel/tables/sqlCosts.js';
 import { liveStages } from '../pipelines/pipeline.table.js';
 import { savedFilter } from '../smartLists/smartList.service.js';
@@ -71,14 +71,14 @@ const untouched = (moment: Date) =>
   sql`t.status = 'open' and t.updated_at < ${moment}::timestamptz and coalesce(t.last_activity_at, t.updated_at) < ${moment}::timestamptz`;
 
 /** By the title, or the name of the contact or the company. */
-function bearsOrLeadsTo(pattern: string, { caller }: Context): Sql {
+function bearsOrLeadsTo(term: string, { caller }: Context): Sql {
   const account = sql`${caller.account.id}::uuid`;
   const contacts = sql`select c.id from contacts c where c.account_id = ${account} and c.deleted_at is null
-    and c.search_text like ${pattern} and ${words("concat_ws(' ', c.first_name, c.last_name)")} like ${pattern}`;
+    and ${holdsTerm(sql`c.search_text`, term)} and ${holdsTerm(words("concat_ws(' ', c.first_name, c.last_name)"), term)}`;
   const companies = sql`select f.id from companies f where f.account_id = ${account} and f.deleted_at is null
-    and ${words('f.name')} like ${pattern}`;
+    and ${holdsTerm(words('f.name'), term)}`;
   return inAnyWay('deals', sql`t.account_id = ${account} and t.deleted_at is null`, [
-    sql`${words('t.title')} like ${pattern}`,
+    holdsTerm(words('t.title'), term),
     sql`t.contact_id = any(array(${contacts}))`,
     sql`t.company_id = any(array(${companies}))`,
   ]);
@@ -86,7 +86,7 @@ function bearsOrLeadsTo(pattern: string, { caller }: Context): Sql {
 
 const conditions: ParameterConditions<DealFilter> = {
   ...{ view: null, viewId: null },
-  search: (text, ctx) => bearsOrLeadsTo(wordPattern(text), ctx),
+  search: bearsOrLeadsTo,
   pipelineId: (id) => sql`t.pipeline_id = ${id}::uuid`,
   pipelineName: (name, ctx) => sql`t.pipeline_id = any(${idsCalled(ctx, 'pipelines', name)})`,
   stageId: (id) => sql`t.stage_id = ${id}::uuid`,

@@ -1,7 +1,7 @@
 import { keptCount, sql } from '../../kernel/database/sql.js';
 import { since, until } from '../../kernel/tables/dateRanges.js';
 import { byText, byTime, modelRow, table } from '../../kernel/tables/index.js';
-import { lowered, wordPattern } from '../../kernel/tables/searchPatterns.js';
+import { holdsTerm, lowered } from '../../kernel/tables/searchPatterns.js';
 import { Form, FormConnection, FormList } from './form.model.js';
 import { Submission, SubmissionConnection, SubmissionList } from './submission.model.js';
 
@@ -21,7 +21,7 @@ export const formTable = table({
   byDefault: ['createdAt', 'desc'],
   conditions: {
     includeArchived: null,
-    search: (text) => sql`${searchText} like ${wordPattern(text)}`,
+    search: (text) => holdsTerm(searchText, text),
     isActive: (isActive) => sql`t.is_active = ${isActive}`,
   },
   asked: (_ctx, { filter }, conditions) => ({ conditions, live: filter?.includeArchived ? sql`true` : undefined }),

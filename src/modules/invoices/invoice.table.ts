@@ -6,7 +6,7 @@ import { byNumber, byTime, table } from '../../kernel/tables/index.js';
 import { modelRow, selectList } from '../../kernel/tables/modelRow.js';
 import type { ParameterConditions } from '../../kernel/tables/parameterConditions.js';
 import { inAnyWay } from '../../kernel/tables/rowCondition.js';
-import { matches, wordPattern, words } from '../../kernel/tables/searchPatterns.js';
+import { holdsTerm, matches, words } from '../../kernel/tables/searchPatterns.js';
 import {
   Invoice,
   InvoiceConnection,
@@ -61,7 +61,7 @@ function found(text: string, ctx: Context): Sql {
   const contacts = sql`select c.id from contacts c where c.account_id = ${account} and c.deleted_at is null
     and ${matches(sql`c.search_text`, text, ctx)}`;
   return inAnyWay('invoices', sql`t.account_id = ${account}`, [
-    sql`${words('t.invoice_number')} like ${wordPattern(text)}`,
+    holdsTerm(words('t.invoice_number'), text),
     sql`t.contact_id = any(array(${contacts}))`,
   ]);
 }

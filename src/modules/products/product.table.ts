@@ -1,6 +1,6 @@
 import { sql } from '../../kernel/database/sql.js';
 import { byNumber, byText, byTime, modelRow, table } from '../../kernel/tables/index.js';
-import { lowered, wordPattern } from '../../kernel/tables/searchPatterns.js';
+import { holdsTerm, lowered } from '../../kernel/tables/searchPatterns.js';
 import { Product, ProductConnection, ProductList } from './product.model.js';
 
 // As the index products_search spells it.
@@ -29,7 +29,7 @@ export const productTable = table({
   },
   byDefault: ['createdAt', 'desc'],
   conditions: {
-    search: (text) => sql`${searchText} like ${wordPattern(text)}`,
+    search: (text) => holdsTerm(searchText, text),
     isActive: (isActive) => sql`t.is_active = ${isActive}`,
   },
   asked: (_ctx, { filter }, conditions) => ({ conditions, live: filter?.isActive === false ? sql`true` : undefined }),

@@ -5,7 +5,7 @@ import { byText, byTime, table } from '../../kernel/tables/index.js';
 import { modelRow } from '../../kernel/tables/modelRow.js';
 import type { ParameterConditions } from '../../kernel/tables/parameterConditions.js';
 import { opposite } from '../../kernel/tables/rowCondition.js';
-import { wordPattern, words } from '../../kernel/tables/searchPatterns.js';
+import { holdsTerm, words } from '../../kernel/tables/searchPatterns.js';
 import { Task, TaskConnection, type TaskFilter, TaskList, TaskPriority, TaskStatus, type TaskTab } from './task.model.js';
 
 /** The words of a column in their order. */
@@ -35,7 +35,7 @@ export const taskTabs: Record<keyof typeof TaskTab, (ctx: Context) => Sql> = {
 
 /** What each field of a filter asks of a task, over the alias `t`. */
 const conditions: ParameterConditions<TaskFilter> = {
-  search: (text) => sql`${words('t.title')} like ${wordPattern(text)}`,
+  search: (text) => holdsTerm(words('t.title'), text),
   status: (status) => holds('status', status),
   priority: (priority) => holds('priority', priority),
   assignedTo: (id) => sql`t.assigned_to = ${id}::uuid`,
