@@ -18,6 +18,15 @@ const bracketPath = (name: string): ConditionPath => ({ name, item: (index) => `
 export const readWhere = (ctx: Context, table: AnyTable, where: object): Condition =>
   new Reader(new ConditionCount()).records(Records.of(ctx, table), where as Node, 'where', 0);
 
+/**
+ * Whether all that a typed `where` finds is to have a value in a field that it names, alone or as one of several: what a list leaves out
+ * unless it is asked for is asked for then.
+ */
+export function asksFor(where: object | null | undefined, field: string, value: unknown): boolean {
+  const { and, [field]: its } = (where ?? {}) as { and?: object[] } & Record<string, { eq?: unknown; in?: unknown[] } | undefined>;
+  return its?.eq === value || its?.in?.includes(value) || and?.some((one) => asksFor(one, field, value)) || false;
+}
+
 class Reader {
   constructor(private readonly total: ConditionCount) {}
 

@@ -1,6 +1,7 @@
 import { sql } from '../../kernel/database/sql.js';
 import { byNumber, byText, byTime, modelRow, table } from '../../kernel/tables/index.js';
 import { holdsTerm, lowered } from '../../kernel/tables/searchPatterns.js';
+import { asksFor } from '../../kernel/tables/whereInput.js';
 import { Product, ProductConnection, ProductList } from './product.model.js';
 
 // As the index products_search spells it.
@@ -32,5 +33,8 @@ export const productTable = table({
     search: (text) => holdsTerm(searchText, text),
     isActive: (isActive) => sql`t.is_active = ${isActive}`,
   },
-  asked: (_ctx, { filter }, conditions) => ({ conditions, live: filter?.isActive === false ? sql`true` : undefined }),
+  asked: (_ctx, { filter, where }, conditions) => {
+    const isOfInactive = filter?.isActive === false || ['isActive', 'active'].some((name) => asksFor(where, name, false));
+    return { conditions, live: isOfInactive ? sql`true` : undefined };
+  },
 });

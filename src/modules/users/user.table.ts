@@ -1,6 +1,7 @@
 import { rawSql, sql } from '../../kernel/database/sql.js';
 import { byText, byTime, modelRow, table } from '../../kernel/tables/index.js';
 import { contains } from '../../kernel/tables/searchPatterns.js';
+import { asksFor } from '../../kernel/tables/whereInput.js';
 import { User, UserConnection, UserList } from './user.model.js';
 
 /** What persons say of themselves. While a person has not accepted an invitation, an account knows only what the inviter wrote. */
@@ -48,5 +49,7 @@ export const userTable = table({
     search: (text) => sql`(${contains('t.name', text)}
       or exists (select 1 from users u where u.id = t.user_id and strpos(u.email_lower, ${text.toLowerCase()}) > 0))`,
   },
-  asked: (_ctx, { filter }, conditions) => ({ conditions: filter?.status ? conditions : [...conditions, notRemoved] }),
+  asked: (_ctx, { filter, where }, conditions) => ({
+    conditions: filter?.status || asksFor(where, 'status', 'removed') ? conditions : [...conditions, notRemoved],
+  }),
 });
