@@ -70,8 +70,10 @@ describe('the texts to a number that is claimed with a call flow', () => {
   it('come to the service once its flow is published, and not where that is refused', async () => {
     const number = await routed({ sms_url: demo });
     const { phone_number: phoneNumber } = number;
-    expectRefusal(await publish(acme, await aFlow(acme, { phoneNumber, draftGraph: graph(entry(null)) })), 422);
+    const faulty = await aFlow(acme, { phoneNumber, draftGraph: graph(entry(null)) });
+    expectRefusal(await publish(acme, faulty), 422);
     expect(number.sms_url).toBe(demo);
+    dataOf(await acme.owner.del(`/call-flows/${faulty.id}`));
     expect(dataOf(await publish(acme, await aFlow(acme, { phoneNumber }))).wiring.wired).toBe(true);
     expect(number.sms_url).toBe(ours);
     const listed: Loose[] = dataOf(await acme.owner.get('/settings/numbers?per_page=200')).data;
