@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { aFlow, entry, graph, publish, simulatorOf } from '../support/callFlows.js';
+import { aFlow, bye, entry, graph, publish, simulatorOf } from '../support/callFlows.js';
 import { type Account, dataOf, expectRefusal, type Loose, server, type TestServer } from '../support/index.js';
 import { freeNumber } from './samples.talk.js';
 
@@ -73,8 +73,9 @@ describe('the texts to a number that is claimed with a call flow', () => {
     const faulty = await aFlow(acme, { phoneNumber, draftGraph: graph(entry(null)) });
     expectRefusal(await publish(acme, faulty), 422);
     expect(number.sms_url).toBe(demo);
-    dataOf(await acme.owner.del(`/call-flows/${faulty.id}`));
-    expect(dataOf(await publish(acme, await aFlow(acme, { phoneNumber }))).wiring.wired).toBe(true);
+    const change = { draftGraph: graph(entry('bye'), bye), expectedDraftRevision: faulty.draftRevision };
+    const mended = dataOf(await acme.owner.patch(`/call-flows/${faulty.id}`, change));
+    expect(dataOf(await publish(acme, mended)).wiring.wired).toBe(true);
     expect(number.sms_url).toBe(ours);
     const listed: Loose[] = dataOf(await acme.owner.get('/settings/numbers?per_page=200')).data;
     expect(listed.find((one) => one.number === phoneNumber)).toMatchObject({ textsCome: true });

@@ -110,7 +110,7 @@ describe('A mutation that manages its own transactions', () => {
     expectGraphQLRefusal(await acme.owner.gql(create, { input }, headers()), 400, 'first');
     const email = 'nobody.invited@example.com';
     const invite = 'mutation ($email: String!) { inviteUser(input: { email: $email }) { id tasks(after: "nowhere") { nodes { id } } } }';
-    expectGraphQLRefusal(await acme.owner.gql(invite, { email }, headers()), 400, 'after');
+    expectGraphQLRefusal(await acme.owner.gql(invite, { email }, headers()), 422, 'after');
     const { imports, users } = await run('{ imports { totalCount } users { nodes { email } } }');
     expect(imports.totalCount).toBe(0);
     expect(users.nodes.map((user: Loose) => user.email)).not.toContain(email);

@@ -130,7 +130,7 @@ describe('a bulk edit whose answer shows too many records', () => {
     expect([again.headers['idempotent-replayed'], again.data]).toEqual(['true', first.data]);
     const wordsOf = (errors: Loose[] = []) => errors.map(({ message, path, extensions }) => ({ message, path, limit: extensions.limit }));
     expect(wordsOf(again.errors)).toEqual(wordsOf(first.errors));
-    expect((await owner.get('/contacts')).body.data[0].jobTitle).toBe('After');
+    expect(dataOf(await owner.get('/contacts')).data[0].jobTitle).toBe('After');
   });
 });
 
