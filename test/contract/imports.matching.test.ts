@@ -80,6 +80,42 @@ describe('an import that updates', () => {
   });
 });
 
+describe('an import of contacts that have refused', () => {
+  const refusals = { doNotContact: true, optedOutSms: true, optedOutEmail: true };
+  const reason = { doNotContactReason: 'Asked never to be called' };
+
+  it('of a file that is older than that corrects them, and takes nothing of it back', async () => {
+    const account = await api.seed.account();
+    const { owner } = account;
+    const ada = await account.contact({ firstName: 'Ada', email: 'ada@refused.example', phone: '+14155550188' });
+    const csv = (await owner.get('/contacts/export')).text.replace('Ada', 'Adele');
+    dataOf(await owner.patch(`/contacts/${ada.id}`, { ...refusals, ...reason }));
+    expect(await imported({ csv, mode: 'upsert' }, owner)).toMatchObject({ updatedCount: 1, errorCount: 0 });
+    const rows = [
+      { email: ada.email, doNotContact: false, doNotContactReason: 'None', optedOutSms: 'no', optedOutEmail: '0', city: 'Rome' },
+    ];
+    expect(await imported({ rows, mode: 'update' }, owner)).toMatchObject({ updatedCount: 1, errorCount: 0 });
+    expect(dataOf(await owner.get(`/contacts/${ada.id}`))).toMatchObject({ firstName: 'Adele', city: 'Rome', ...refusals, ...reason });
+    dataOf(await owner.patch(`/contacts/${ada.id}`, { doNotContact: false }));
+    const reply = await owner.post('/email/send', { contactId: ada.id, subject: 'Offer', body: 'Hello' });
+    expect([reply.status, reply.body.code]).toEqual([422, 'recipient_opted_out']);
+  });
+
+  it('notes who has refused by the file', async () => {
+    const account = await api.seed.account();
+    const { owner } = account;
+    const bob = await account.contact({ firstName: 'Bob', email: 'bob@refused.example' });
+    await imported({ rows: [{ email: bob.email, ...refusals, ...reason }], mode: 'update' }, owner);
+    expect(dataOf(await owner.get(`/contacts/${bob.id}`))).toMatchObject({ ...refusals, ...reason });
+  });
+
+  it('is none where the template is filled in as its example is', async () => {
+    const [columns, example] = (await acme.owner.get('/contacts/import/template')).text.split('\r\n');
+    expect(columns).toContain('doNotContact,');
+    expect(example).not.toMatch(/true|false/);
+  });
+});
+
 describe('an import that updates or makes', () => {
   it('makes one contact of rows with one address, the later ones changing it', async () => {
     const rows = [

@@ -141,7 +141,6 @@ const example: Record<string, string> = {
     timezone: 'Europe/London',
     masterStatus: 'lead',
     language: 'en',
-    doNotContact: 'false',
     tags: 'VIP, newsletter',
     customFields: '{}',
   },

@@ -146,7 +146,22 @@ async function contactOf(inside: Context, { matchOn }: Run, address: string): Pr
   return contactAtAddress(inside, `${matchOn}/${address}`);
 }
 
-/** Imports one row as a single request would, and answers what became of it. */
+/**
+ * What a row says of a contact that is there. That somebody opted out, or must not be contacted, stays, with the reason: the file may be
+ * older than what they said. It may only add to that.
+ */
+function ofKnown({ doNotContact, doNotContactReason, optedOutSms, optedOutEmail, ...rest }: Imported): Imported {
+  const isTakenBack = doNotContact === false || doNotContact === null;
+  return {
+    ...rest,
+    doNotContact: doNotContact || undefined,
+    doNotContactReason: isTakenBack ? undefined : doNotContactReason,
+    optedOutSms: optedOutSms || undefined,
+    optedOutEmail: optedOutEmail || undefined,
+  };
+}
+
+/** Imports one row as a single request would, but for what a contact has refused, and answers what became of it. */
 async function importOne(inside: Context, run: Run, row: Row): Promise<'created' | 'updated'> {
   const { id: _id, ...input } = row.input;
   const address = run.mode === 'create' ? undefined : addressOf(run, row);
@@ -154,7 +169,7 @@ async function importOne(inside: Context, run: Run, row: Row): Promise<'created'
   const known = address ? await contactOf(inside, run, address) : null;
   if (run.mode === 'update' && !known) throw notFound(`Contact with this ${run.matchOn}`);
   const { id: contactId } = known
-    ? await updateContact(inside, known, input)
+    ? await updateContact(inside, known, ofKnown(input))
     : // Who is made has nothing yet that null could clear.
       await createContact(inside, { ...withoutNulls(input), importId: run.id });
   inside.update('ImportRow', row, { status: known ? 'updated' : 'created', contactId });
