@@ -1,5 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Account, dataOf, expectNothingWritten, type Loose, type Reply, server, type TestServer } from '../support/index.js';
+import {
+  type Account,
+  dataOf,
+  day,
+  expectNothingWritten,
+  type Loose,
+  type Reply,
+  server,
+  type TestServer,
+  toldIn,
+} from '../support/index.js';
 
 let api: TestServer;
 let acme: Account;
@@ -138,5 +148,58 @@ describe('POST /f/{id}', () => {
       expectPage(await send(id, { ...said, 'data.name': 'a\0b' }), 400);
       expectPage(await send(id, { ...said, utm_source: 'x'.repeat(501) }), 400);
     });
+  });
+});
+
+describe('a page that is sent twice', () => {
+  const said = { 'data.name': 'Ada Lovelace', 'data.email': 'double@example.com', _hp_field: '' };
+  const pageIn = ({ text }: Reply) => /<button name="_once" value="([^"]+)">Send</.exec(text)![1]!;
+  const filledIn = async (id: string): Promise<Record<string, string>> => ({ ...said, _once: pageIn(await show(id)) });
+
+  it('by a double click, and where its thanks are loaded again, is one submission, and thanks each time', async () => {
+    const { id } = await aForm({ thankYouMessage: 'We call you' });
+    const filled = await filledIn(id);
+    const told = await toldIn(acme, async () => {
+      const clicked = await Promise.all([send(id, filled), send(id, filled)]);
+      for (const reply of [...clicked, await send(id, filled)]) {
+        expectPage(reply, 200);
+        expect(reply.text).toContain('We call you');
+      }
+    });
+    expect(await kept(id)).toHaveLength(1);
+    const names = told.rows.map(({ name }) => name).filter((name) => /^(contact|submission)\.|^form\.submitted$/.test(name));
+    expect(names.sort()).toEqual(['contact.created', 'form.submitted', 'submission.created']);
+  });
+
+  it('goes on twice where the form sends it on', async () => {
+    const { id } = await aForm({ redirectUrl: 'https://example.com/thanks' });
+    const filled = await filledIn(id);
+    const replies = [await send(id, filled), await send(id, filled)];
+    expect(replies.map(({ status, headers }) => [status, headers.location])).toEqual(Array(2).fill([303, 'https://example.com/thanks']));
+    expect(await kept(id)).toHaveLength(1);
+  });
+
+  it('is two submissions with other words, as another page, without its name, and as a copy that is older than a day', async () => {
+    const { id } = await aForm();
+    const filled = await filledIn(id);
+    const old = `${api.clock.now().getTime() - day}.copy`;
+    const others = [
+      { 'data.name': 'Bob' },
+      { _once: pageIn(await show(id)) },
+      { _once: '' },
+      { _once: '' },
+      { _once: old },
+      { _once: old },
+    ];
+    for (const other of [{}, ...others]) expectPage(await send(id, { ...filled, ...other }), 200);
+    expect(await kept(id)).toHaveLength(7);
+  });
+
+  it('is kept once it is put right, of a page that was refused', async () => {
+    const { id } = await aForm();
+    const refused = await send(id, { ...(await filledIn(id)), 'data.email': 'nobody' });
+    expectPage(refused, 400);
+    for (let n = 0; n < 2; n++) expectPage(await send(id, { ...said, _once: pageIn(refused) }), 200);
+    expect(await kept(id)).toHaveLength(1);
   });
 });

@@ -1,5 +1,8 @@
+import { v5 } from 'uuid';
+import { dayMs } from '../../kernel/base/durations.js';
 import { AppError, badRequest, check } from '../../kernel/base/errors.js';
 import { type Html, html } from '../../kernel/base/html.js';
+import { nilId } from '../../kernel/base/ids.js';
 import type { Context } from '../../kernel/context/context.js';
 import type { CallbackRequest } from '../../kernel/module/module.js';
 import { htmlPage } from '../../kernel/module/page.js';
@@ -50,11 +53,26 @@ const trap = html`<div hidden><label>Leave this empty<input name="_hp_field" tab
 const campaign = (said: Said) =>
   utmNames.filter((name) => said.has(name)).map((name) => html`<input type="hidden" name="${name}" value="${said.get(name)}">`);
 
-function page(form: FormRow, said: Said, fault?: string): RawReply {
+/**
+ * What tells one page from every other, and when it was made. The button has it: a browser sends it along with a click as with Enter.
+ */
+const nameOfPage = '_once';
+const newPage = (ctx: Context) => `${ctx.now().getTime()}.${ctx.app.clock.id()}`;
+
+/**
+ * The id of what a page sends: the same for the same words of the same page, so that a second click, or a page of thanks that is loaded
+ * again, makes no second submission. Undefined after a day, as an `Idempotency-Key` is forgotten: a copy of the page may go on for years.
+ */
+function idOf(ctx: Context, form: FormRow, said: Said): string | undefined {
+  const age = ctx.now().getTime() - Number.parseInt(said.get(nameOfPage) ?? '', 10);
+  return age < dayMs ? v5(`${form.id} ${said}`, nilId) : undefined;
+}
+
+function page(ctx: Context, form: FormRow, said: Said, fault?: string): RawReply {
   const { name, description, fields, redirectUrl } = form;
   const content = html`${description && html`<p>${description}</p>`}${fault && html`<p class="error" role="alert">${fault}</p>`}
 <form method="post">${fields.map((field) => labelled(field, said))}${agreement(form, said)}${trap}${campaign(said)}
-<button>Send</button></form>`;
+<button name="${nameOfPage}" value="${newPage(ctx)}">Send</button></form>`;
   // A browser holds the address that we send it on to, to be one that the form may go to.
   return htmlPage(name, content, { formTargets: redirectUrl ? [new URL(redirectUrl).origin] : [] });
 }
@@ -64,7 +82,7 @@ export async function showForm(ctx: Context, { params, query }: CallbackRequest)
   const { form } = await openForm(ctx, params.id ?? '');
   const said = new URLSearchParams();
   for (const name of utmNames) if (typeof query[name] === 'string') said.set(name, query[name].slice(0, 500));
-  return page(form, said);
+  return page(ctx, form, said);
 }
 
 /** POST /f/{id}: what the page sends. Sent on or thanked; or shown again with what is wrong, as it was filled in. */
@@ -75,17 +93,18 @@ export async function takeForm(ctx: Context, { params, headers, body }: Callback
   );
   const said = new URLSearchParams(body.toString());
   try {
-    const { redirectUrl, thankYouMessage } = await submitForm(ctx, form.id, {
+    const input = {
       data: Object.fromEntries(form.fields.map((field) => [field.key, (said.get(nameOf(field)) ?? '').replace(/\r\n/g, '\n')])),
       consent: said.get('consent') === 'true',
       utm: Object.fromEntries(utmNames.filter((name) => said.has(name)).map((name) => [name, said.get(name)])),
       _hp_field: said.get('_hp_field'),
-    });
+    };
+    const { redirectUrl, thankYouMessage } = await submitForm(ctx, form.id, input, idOf(ctx, form, said));
     // As the URL is written, which is ASCII: a header takes nothing else.
     if (redirectUrl) return { status: 303, headers: { Location: new URL(redirectUrl).href }, type: 'text/plain', body: '' };
     return htmlPage('Thank you', thankYouMessage ?? 'We have received it.');
   } catch (error) {
     if (!(error instanceof AppError) || error.status !== 400) throw error;
-    return { ...page(form, said, error.message), status: 400 };
+    return { ...page(ctx, form, said, error.message), status: 400 };
   }
 }

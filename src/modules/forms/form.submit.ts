@@ -1,4 +1,4 @@
-import { check, found, invalidField, notFound } from '../../kernel/base/errors.js';
+import { AppError, check, found, invalidField, notFound } from '../../kernel/base/errors.js';
 import { type Context, validId } from '../../kernel/context/context.js';
 import type { RowOf } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
@@ -56,6 +56,8 @@ const isTrapped = ({ _hp_field: hidden }: SubmitFormInput) => hidden !== undefin
 
 /** What is kept of a submission. */
 interface Filled {
+  /** The one that its sender chose. */
+  id?: string;
   formId: string;
   values: Values;
   consent: object | null;
@@ -65,9 +67,9 @@ interface Filled {
 
 /**
  * Contract POST /forms/{id}/submit: acts for the form's account, whoever calls. A machine, which fills in what is hidden, gets an
- * answer like everybody, and nothing is kept of it.
+ * answer like everybody, and nothing is kept of it. What is sent again under an id of its own is kept once, and answered as before.
  */
-export async function submitForm(ctx: Context, id: string, input: SubmitFormInput): Promise<Submitted> {
+export async function submitForm(ctx: Context, id: string, input: SubmitFormInput, ownId?: string): Promise<Submitted> {
   const { form, acting } = await openForm(ctx, id);
   const values = valuesOf(form.fields, input.data, { account: acting.account });
   const consent = agreement(acting, form, input.consent);
@@ -81,13 +83,18 @@ export async function submitForm(ctx: Context, id: string, input: SubmitFormInpu
     thankYouMessage,
   });
   if (isTrapped(input)) return answer({ id: clock.id(), contactId: lead ? clock.id() : null });
-  return inFinalTransaction(acting, async (inside) => answer(await keep(inside, { formId: form.id, values, consent, lead, input })));
+  const filled = { id: ownId, formId: form.id, values, consent, lead, input };
+  return inFinalTransaction(acting, async (inside) => answer(await keep(inside, filled))).catch(async (error: unknown) => {
+    if (!ownId || !(error instanceof AppError) || error.field !== 'id') throw error;
+    return answer(await getSubmission(acting, ownId));
+  });
 }
 
-async function keep(ctx: Context, { formId, values, consent, lead, input }: Filled): Promise<SubmissionRow> {
+async function keep(ctx: Context, { id, formId, values, consent, lead, input }: Filled): Promise<SubmissionRow> {
   const contactId = lead ? await contactOf(ctx, lead) : null;
   const { source = null, attribution = null, utm = null } = input;
   const submission: SubmissionRow = ctx.insert('Submission', {
+    id,
     formId,
     contactId,
     data: values,
