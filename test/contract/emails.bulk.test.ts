@@ -213,6 +213,20 @@ describe('a mail to many, whatever is in it,', () => {
   });
 });
 
+describe('a mail to many with half of a character in the address of a link', () => {
+  it('goes, and leads on with the replacement character in its place, as a browser does', async () => {
+    const bodyHtml = '<a href="https://example.com/?q=&#xD83D;">1</a><a href="https://example.com/?q=&#55357;&#56832;">2</a>';
+    const { contact, mail } = await mailed({}, { bodyHtml });
+    const hrefs = [...mail.html.matchAll(/http[^"'\s]*\/e\/click\/[^"'\s]*/g)].map(([href]) => href as string);
+    const followed = await Promise.all(hrefs.map((href) => fetched(href)));
+    expect(followed.map(({ status, headers }) => [status, headers.location])).toEqual([
+      [302, 'https://example.com/?q=%EF%BF%BD'],
+      [302, 'https://example.com/?q=%F0%9F%98%80'],
+    ]);
+    await eventually(async () => (await messageOf(contact.id)).status === 'sent');
+  });
+});
+
 describe('a mail of merge fields', () => {
   it('takes one name alone as a field of the contact, which its template tells, and shows no other as it is written', async () => {
     const template = {

@@ -24,6 +24,9 @@ function link(ctx: Context, purpose: Purpose, message: string, target = ''): str
  */
 const hrefs = /(<a\b[^<>]*?\shref=)(["'])(https?:\/\/[^"'<>\s]+)\2/gi;
 
+/** Where a link points, by its HTML. Half of a character, which a reference may name, is the replacement character, as for browsers. */
+const targetOf = (href: string) => unescapeHtml(href).replace(/\p{Cs}/gu, '\uFFFD');
+
 /** Links of a mail that are led over us. Each is signed and ten times as long then, while everybody waits. */
 const mostLinks = 1000;
 
@@ -32,7 +35,7 @@ function ledOverUs(ctx: Context, message: string, html: string): string {
   const known = new Map<string, string | undefined>();
   return html.replace(hrefs, (whole: string, before: string, quote: string, target: string) => {
     if (known.size < mostLinks && !known.has(target)) {
-      const to = unescapeHtml(target);
+      const to = targetOf(target);
       known.set(target, URL.canParse(to) ? escapeHtml(link(ctx, 'click', message, to)) : undefined);
     }
     const over = known.get(target);
