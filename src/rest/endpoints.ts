@@ -1,6 +1,7 @@
 import {
   type DocumentNode,
   type FieldNode,
+  GraphQLBoolean,
   type GraphQLField,
   type GraphQLObjectType,
   type GraphQLSchema,
@@ -76,6 +77,7 @@ function bindRaw(endpoint: Endpoint, address: string, module: string, schema: Gr
   };
   const filters = endpoint.filters ? schema.getQueryType()?.getFields()[endpoint.filters] : undefined;
   const targets = filters ? queryTargets(filters, endpoint, address) : new Map<string, ParameterTarget>();
+  for (const name of Object.keys(endpoint.flags ?? {})) targets.set(name, { path: [name], type: GraphQLBoolean });
   return { endpoint, address, module, targets, needs, isPaged: false, connections: [], showsMembers: false, operation };
 }
 

@@ -79,7 +79,8 @@ export function parametersOf(bound: BoundEndpoint, schema: GraphQLSchema, schema
   const names = new Map<ParameterTarget, string[]>();
   for (const [name, target] of targets) names.set(target, [...(names.get(target) ?? []), name]);
   if (endpoint.minimal) parameters.push(minimalParameter(endpoint.minimal));
-  for (const name of Object.keys(endpoint.extras ?? {})) parameters.push(extraParameter(name));
+  for (const name of Object.keys(endpoint.extras ?? {})) parameters.push(flagParameter(name, `Whether meta.${name} is answered`));
+  for (const [name, description] of Object.entries(endpoint.flags ?? {})) parameters.push(flagParameter(name, description));
   if (endpoint.include) parameters.push(includeParameter(Object.keys(endpoint.include)));
   if ([...names.keys()].some(({ type }) => type === countable)) parameters.push(reference('parameters', 'count'));
   for (const [target, all] of names)
@@ -105,6 +106,7 @@ function sizeParameter(name: string, { pageSize }: Endpoint): Schema {
 /** Parameters that the endpoint brings itself, which no argument takes. */
 const isOfTheEndpoint = (endpoint: Endpoint, name: string) =>
   endpoint.extras?.[name] !== undefined ||
+  endpoint.flags?.[name] !== undefined ||
   (endpoint.include !== undefined && name === 'include') ||
   (endpoint.minimal !== undefined && name === 'minimal');
 
@@ -115,10 +117,10 @@ const minimalParameter = (members: readonly string[]): Schema => ({
   schema: { type: 'boolean', default: false },
 });
 
-const extraParameter = (name: string): Schema => ({
+const flagParameter = (name: string, description: string): Schema => ({
   name,
   in: 'query',
-  description: `Whether meta.${name} is answered`,
+  description,
   schema: { type: 'boolean', default: false },
 });
 

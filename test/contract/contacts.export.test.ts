@@ -1,6 +1,7 @@
 import { type IncomingMessage, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { importsBy } from '../support/imports.js';
 import { type Account, dataOf, expectRefusal, type KeyClient, server, type TestServer } from '../support/index.js';
 import { eventually } from '../support/live.js';
 
@@ -169,5 +170,22 @@ describe('the CSV', () => {
     expect(rest).toEqual([]);
     const template = await other.owner.get('/contacts/import/template');
     expect(template.text.split('\r\n')[0]).toBe(header);
+  });
+
+  it('begins with a byte order mark where that is asked for, and comes back as it was', async () => {
+    const other = await api.seed.account();
+    const { id } = await other.contact({ firstName: 'Jürgen', lastName: 'Müller', email: 'juergen@bom.example', city: 'a, "b"' });
+    for (const path of ['/contacts/export', '/contacts/import/template']) {
+      const plain = (await other.owner.get(path)).text;
+      expect(plain).toMatch(/^firstName,/);
+      expect((await other.owner.get(`${path}?bom=true`)).text).toBe(`\uFEFF${plain}`);
+      expect((await other.owner.get(`${path}?bom=false`)).text).toBe(plain);
+      expectRefusal(await other.owner.get(`${path}?bom=perhaps`), 400, 'bom');
+    }
+    const before = dataOf(await other.owner.get(`/contacts/${id}`));
+    const csv = (await other.owner.get('/contacts/export?bom=1&search=juergen')).text;
+    const { imported } = importsBy(() => other.owner);
+    expect(await imported({ csv, mode: 'update' })).toMatchObject({ totalRows: 1, updatedCount: 1, errorCount: 0 });
+    expect(dataOf(await other.owner.get(`/contacts/${id}`))).toEqual(before);
   });
 });

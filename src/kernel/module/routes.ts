@@ -54,6 +54,8 @@ export interface EndpointOptions {
   minimal?: readonly string[];
   /** More of a list's answer, as a field, that a query parameter of the name asks for when it is true, shown in its meta. */
   extras?: Record<string, string>;
+  /** Query parameters of a raw endpoint that are true or false, false by default: each with what true says. */
+  flags?: Record<string, string>;
   /** Plain fields of a list's answer that its meta always shows. */
   beside?: readonly string[];
   /** The fields of the record, where they are others than its own. */

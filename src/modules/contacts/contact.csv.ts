@@ -94,9 +94,15 @@ async function rowsFrom(ctx: Context, ids: Ids, begin: number): Promise<Portion>
   return { rows: portion.flatMap((id) => found.get(id) ?? []), next: end < ids.length ? () => rowsFrom(ctx, ids, end) : undefined };
 }
 
-/** The next portion is read while its forerunner is on its way, as long as the caller may still read. */
-async function* linesOf(first: Portion, checkRights: () => Promise<void>): AsyncGenerator<string> {
-  yield toCsv([columns]);
+/**
+ * What a file begins with for who asks for that: Excel takes one without it for the code page of the machine. Other readers would have it
+ * for a part of the first name.
+ */
+const beginning = (args: RawRequest['args']) => (args?.bom ? '\uFEFF' : '');
+
+/** The lines of the file. The next portion is read while its forerunner is on its way, as long as the caller may still read. */
+async function* linesOf(first: Portion, checkRights: () => Promise<void>, begun: string): AsyncGenerator<string> {
+  yield begun + toCsv([columns]);
   for (let portion = first; ; ) {
     const { next: readNext } = portion;
     const next = readNext && checkRights().then(readNext);
@@ -131,7 +137,7 @@ export async function exportCsv(ctx: Context, { args }: RawRequest): Promise<Raw
   const asked = await askedOf(ctx, args as Partial<Asked>);
   const isFixed = (asked.sort ?? 'createdAt') === 'createdAt';
   const first = isFixed ? pageAfter(ctx, asked, null) : rowsFrom(ctx, await listIds(ctx, contactTable, asked, asked.more), 0);
-  return file('contacts.csv', Readable.from(linesOf(await first, whileAllowed(ctx))));
+  return file('contacts.csv', Readable.from(linesOf(await first, whileAllowed(ctx), beginning(args))));
 }
 
 const example: Record<string, string> = {
@@ -147,5 +153,5 @@ const example: Record<string, string> = {
 };
 
 /** Contract GET /contacts/import/template: the columns, and one example. */
-export const importTemplate = async (): Promise<RawReply> =>
-  file('contacts-template.csv', toCsv([columns, columns.map((column) => example[column] ?? '')]));
+export const importTemplate = async (_ctx: Context, { args }: RawRequest): Promise<RawReply> =>
+  file('contacts-template.csv', beginning(args) + toCsv([columns, columns.map((column) => example[column] ?? '')]));

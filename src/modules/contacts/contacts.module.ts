@@ -26,6 +26,13 @@ const rescored = {
 // What happens with a person without saying more of their interest.
 const touched = { 'note.created': touchContact, 'task.created': touchContact, 'task.completed': touchContact };
 
+/** A file for spreadsheets. */
+const csv = {
+  access,
+  answers: 'text/csv',
+  flags: { bom: 'Whether the file begins with a byte order mark, by which Excel knows that it is UTF-8' },
+};
+
 /** What `include=` brings along. A contact's `company` is a text of its own, so the linked record comes beside it. */
 const related = {
   company: 'companyRecord { id name domain }',
@@ -63,8 +70,8 @@ export default defineModule({
     make('POST /contacts', 'createContact', { also: [402, 422], hot: true }),
     list('GET /contacts/duplicates', 'duplicateContacts', { as: 'bare', pagingHeaders: true, pageSize: maxPageSize }),
     read('GET /contacts/smart-views', 'contactSmartViews'),
-    raw('GET /contacts/export', exportCsv, { access, filters: 'contacts', answers: 'text/csv', summary: 'Contacts as CSV' }),
-    raw('GET /contacts/import/template', importTemplate, { access, answers: 'text/csv', summary: 'An empty CSV with the columns' }),
+    raw('GET /contacts/export', exportCsv, { ...csv, filters: 'contacts', summary: 'Contacts as CSV' }),
+    raw('GET /contacts/import/template', importTemplate, { ...csv, summary: 'An empty CSV with the columns' }),
     gone('POST /contacts/import', 'Use POST /imports, then POST /imports/{id}/process', { access }),
     act('POST /contacts/merge', 'mergeContacts', { also: [404] }),
     act('POST /contact', 'upsertContact', { as: 'beside', data: 'contact', statusWhen: { created: 201 }, also: [402, 422] }),
