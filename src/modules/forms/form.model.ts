@@ -72,8 +72,8 @@ export class FormFieldInput extends Draft(FormField) {}
 /** Contract "Form": one line a field. */
 @ObjectType()
 export class FormFields {
-  @Text(200, 'The name, for the people of the workspace', { required: true }) name: string;
-  @Text(5000, 'What it is for') description: string | null;
+  @Text(200, 'The name, which its page shows to everybody as its title', { required: true }) name: string;
+  @Text(5000, 'What it is for; its page shows it to everybody') description: string | null;
   @Text(200, 'The tag of the form in an ad tracker') hyrosTag: string | null;
   @Slug('A short name, in lower case; no two forms of the workspace that are not archived have the same') slug: string | null;
   @Nested(
