@@ -83,7 +83,7 @@ export class FormFields {
     { list: mostFields, optional: true },
   )
   fields: FormField[];
-  @Url(2000, 'Where a browser is sent after a submission') redirectUrl: string | null;
+  @Url(2000, 'Where a browser is sent after a submission; it should not redirect to another origin') redirectUrl: string | null;
   @Text(2000, 'What is shown after a submission where there is no redirectUrl') thankYouMessage: string | null;
   @JsonObject(
     64,
