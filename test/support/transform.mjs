@@ -10,8 +10,12 @@ const sources = fileURLToPath(new URL('src/', root));
 const require = createRequire(import.meta.url);
 const typescript = swc.createTransformer();
 
-/** What is loaded outside Jest in a file's place: the build of a source, and the one package whose objects tests and server hand each other. */
+/**
+ * What is loaded outside Jest in a file's place: the build of a source, and the one package whose objects tests and server hand each
+ * other. The sources of the pages have no build of their own: they are one file.
+ */
 function builtFrom(path) {
+  if (path.startsWith(`${sources}pages/`)) return undefined;
   if (path.startsWith(sources)) return new URL(`dist/src/${path.slice(sources.length).replace(/\.ts$/, '.js')}`, root).href;
   return path.endsWith('/node_modules/graphql/index.mjs') ? 'graphql' : undefined;
 }
