@@ -109,10 +109,19 @@ describe('A mutation that manages its own transactions', () => {
     const create = 'mutation ($input: CreateImportInput!) { createImport(input: $input) { id contacts(first: 500) { nodes { id } } } }';
     expectGraphQLRefusal(await acme.owner.gql(create, { input }, headers()), 400, 'first');
     const email = 'nobody.invited@example.com';
-    const invite = 'mutation ($email: String!) { inviteUser(input: { email: $email }) { id tasks(after: "nowhere") { nodes { id } } } }';
-    expectGraphQLRefusal(await acme.owner.gql(invite, { email }, headers()), 422, 'after');
-    const { imports, users } = await run('{ imports { totalCount } users { nodes { email } } }');
-    expect(imports.totalCount).toBe(0);
+    const invite =
+      'mutation ($email: String!) { inviteUser(input: { email: $email }) { id his: tasks(after: "nowhere") { nodes { id } } } }';
+    const invited = await acme.owner.gql(invite, { email }, headers());
+    // What is wrong is what is asked for, which is 400, and not the invitation, which would be 422.
+    expectGraphQLRefusal(invited, 400, 'after');
+    expect([invited.data, invited.errors!.map(({ path }) => path)]).toEqual([null, [['inviteUser', 'his']]]);
+    const hook = 'input: { url: "https://example.com/hook", events: ["deal.won"] }';
+    const register = `mutation { createWebhook(${hook}) { webhook { deliveries(first: 500) { nodes { id } } } } }`;
+    const registered = await acme.owner.gql(register, {}, headers());
+    expectGraphQLRefusal(registered, 400, 'first');
+    expect(registered.errors!.map(({ path }) => path)).toEqual([['createWebhook', 'webhook', 'deliveries']]);
+    const { imports, users, webhooks } = await run('{ imports { totalCount } users { nodes { email } } webhooks { totalCount } }');
+    expect([imports.totalCount, webhooks.totalCount]).toEqual([0, 0]);
     expect(users.nodes.map((user: Loose) => user.email)).not.toContain(email);
     expect(await mailsTo(api, email)).toEqual([]);
   });

@@ -1,7 +1,7 @@
-import type { ExecutionResult, GraphQLSchema } from 'graphql';
+import type { ExecutionResult, GraphQLError, GraphQLSchema } from 'graphql';
 import type { HeldClaim } from '../context/app.js';
 import { Context } from '../context/context.js';
-import { inOwnTransaction } from './ownTransaction.js';
+import { withRetries } from './ownTransaction.js';
 
 /** The root of a document whose only field has its value already. */
 export class Answer {
@@ -12,21 +12,33 @@ export class Answer {
 class Concluded extends Error {}
 
 /**
+ * Takes the final transaction back, since something that its document selects is refused. These errors name their places, and are the
+ * answer as they are: none of them is about the input, whatever the operation says of that.
+ */
+class Refused extends Error {
+  constructor(readonly errors: readonly GraphQLError[]) {
+    super('Something that is selected is refused');
+  }
+}
+
+const faultsOf = (error: unknown) => (error instanceof Refused ? error.errors.map(({ originalError }) => originalError) : [error]);
+
+/**
  * The transaction that a detached operation ends with: what `work` answers is the value of its field. The whole document is answered in
  * it, so that nothing is done where something that it selects is refused. Under an `Idempotency-Key` that outcome is kept in it, so that a
  * retry finds it wherever the connection is lost, or the process dies. Within the unit of work of others it is part of that. Tried again
  * as a whole operation is.
  */
 export const inFinalTransaction = <T>(ctx: Context, work: (inside: Context) => Promise<T>): Promise<T> =>
-  ctx.unit
-    ? work(ctx)
-    : inOwnTransaction(ctx, async (inside) => {
-        const { claim } = inside.request;
-        if (claim) claim.outcome = undefined;
-        const value = await work(inside);
-        if (claim?.answer) await claim.keep(inside.unit!, await claim.answer(inside.unit!, value));
-        return value;
-      });
+  ctx.unit ? work(ctx) : withRetries((isOptimistic) => ctx.transaction((inside) => answered(inside, work), { isOptimistic }), faultsOf);
+
+async function answered<T>(inside: Context, work: (inside: Context) => Promise<T>): Promise<T> {
+  const { claim } = inside.request;
+  if (claim) claim.outcome = undefined;
+  const value = await work(inside);
+  if (claim?.answer) await claim.keep(inside.unit!, await claim.answer(inside.unit!, value));
+  return value;
+}
 
 /** What was noted under the key of this request by one that was done in part (`saveProgress`); undefined where nothing was. */
 export const readProgress = <Notes>({ request }: Context): Notes | undefined => request.claim?.notes as Notes | undefined;
@@ -60,13 +72,15 @@ export async function executeDetached(
     // The transaction may be tried again.
     ctx.request.budget?.restart();
     const result = await execute(new Context(ctx.app, ctx.request, ctx.principal, unit), new Answer(value));
-    const [fault] = result.errors ?? [];
-    // Nothing of it is done.
-    if (fault) throw fault.originalError ?? fault;
+    if (result.errors?.length) throw new Refused(result.errors);
     return result;
   };
   const result = await execute(ctx);
-  return claim.outcome && result.errors?.some(({ originalError }) => originalError instanceof Concluded) ? claim.outcome : result;
+  const causes = result.errors?.map(({ originalError }) => originalError) ?? [];
+  const refused = causes.find((cause) => cause instanceof Refused);
+  // Nothing of it is done, so nothing is shown of what was there before it was taken back.
+  if (refused) return { data: null, errors: refused.errors };
+  return claim.outcome && causes.some((cause) => cause instanceof Concluded) ? claim.outcome : result;
 }
 
 /** Has the detached fields answer what is known, and not be shown again where the outcome of their document was kept with their effect. */
