@@ -180,16 +180,29 @@ async function mailing(options: SMTPServerOptions, login = '') {
   return { own, owner, person, write, end };
 }
 
+const no = (responseCode: number, words = 'No') => Object.assign(new Error(words), { responseCode });
+/** What a mail server refuses, how, and what becomes of the mail. */
+const refusals: [string, SMTPServerOptions, string][] = [
+  ['a login', { onAuth: (_auth, _session, done) => done(no(535)) }, 'queued'],
+  ['mails before a login', { onMailFrom: (_from, _session, done) => done(no(530, 'Login')) }, 'queued'],
+  ['the sender', { onMailFrom: (_from, _session, done) => done(no(550)) }, 'queued'],
+  [
+    'the sender once it knows the reader',
+    { onRcptTo: (_to, _session, done) => done(no(553, '<a@b.example>: Sender address rejected: not owned by user')) },
+    'queued',
+  ],
+  [
+    'the sender at the end',
+    { onData: (stream, _session, done) => void stream.resume().on('end', () => done(no(554, 'SendAsDenied; not allowed'))) },
+    'queued',
+  ],
+  ['the size of the mail', { onMailFrom: (_from, _session, done) => done(no(552)) }, 'failed'],
+  ['an address', { onRcptTo: (_to, _session, done) => done(no(550)) }, 'failed'],
+  ['what the mail says', { onData: (stream, _session, done) => void stream.resume().on('end', () => done(no(554))) }, 'failed'],
+];
+
 describe('a mail server', () => {
-  it.each([
-    ['a login', { onAuth: (_auth, _session, done) => done(Object.assign(new Error('No'), { responseCode: 535 })) }, 'queued'],
-    [
-      'mails before a login',
-      { onMailFrom: (_from, _session, done) => done(Object.assign(new Error('Login'), { responseCode: 530 })) },
-      'queued',
-    ],
-    ['an address', { onRcptTo: (_to, _session, done) => done(Object.assign(new Error('No'), { responseCode: 550 })) }, 'failed'],
-  ] as [string, SMTPServerOptions, string][])('that refuses %s: the mail waits, or has failed', async (_what, options, status) => {
+  it.each(refusals)('that refuses %s: the mail waits, or has failed', async (_what, options, status) => {
     const { person, write, end } = await mailing(options, options.onAuth ? 'user:wrong@' : '');
     expect(await write(await person(1))).toMatchObject({ status, error: status === 'failed' ? 'refused' : 'mail_server_unavailable' });
     await end();

@@ -45,7 +45,10 @@ async function connect(url: string) {
 
 interface Fault extends Error {
   code?: string;
+  /** What the mail server answered, its code, and to what. */
+  response?: string;
   responseCode?: number;
+  command?: string;
 }
 
 /** What is said of a mail or of its addresses; all else, such as a login that is refused, of the server or of its settings. */
@@ -54,9 +57,24 @@ const ofTheMail = new Set(['EENVELOPE', 'EMESSAGE']);
 /** Replies that want a login or an encryption, or refuse a login, whatever they answer (RFC 4954, section 6): the mail is not at fault. */
 const ofTheLogin = new Set([530, 534, 535, 538]);
 
-/** What a fault of the transport means: a reply of 500 and above to the mail is final, everything else may pass. */
-const refusal = ({ message, code = '', responseCode = 0 }: Fault) =>
-  new MailRefused(message, ofTheMail.has(code) && responseCode >= 500 && !ofTheLogin.has(responseCode));
+/** What a mail server answers to the size of a mail (RFC 1870, section 6.1), which it is told with the sender. */
+const tooLarge = 552;
+
+/**
+ * Words for a sender that is refused, wherever the server says it: Postfix after the reader is named, Exchange at the end (RFC 3463,
+ * section 3.2: X.1.7 and X.1.8 are of the sender's address).
+ */
+const namesTheSender = /^\d{3}[ -]5\.(1\.[78]|2\.252|7\.60)\b|SendAsDenied|sender address rejected/i;
+
+/** Whether it is the sender that is refused: that is of this server or its settings, and says nothing of whom the mail is to. */
+const isOfTheSender = ({ command, response = '', responseCode }: Fault) =>
+  namesTheSender.test(response) || (command === 'MAIL FROM' && responseCode !== tooLarge);
+
+/** What a fault of the transport means: a reply of 500 and above to the mail or its reader is final, everything else may pass. */
+function refusal(fault: Fault): MailRefused {
+  const { message, code = '', responseCode = 0 } = fault;
+  return new MailRefused(message, ofTheMail.has(code) && responseCode >= 500 && !ofTheLogin.has(responseCode) && !isOfTheSender(fault));
+}
 
 /** E-mail by SMTP. */
 export function smtpEmail(url: string, from: string): EmailVendor {
