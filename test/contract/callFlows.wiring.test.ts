@@ -140,6 +140,17 @@ describe('a number whose calls something else takes, whatever its address', () =
     expect([number.trunk_sid, number.voice_url]).toEqual(['', pbx]);
   });
 
+  it('is given back to a trunk that it was on when a release published its flow that knew of none', async () => {
+    const flow = await published();
+    await api.app.database.execute(`update call_flows set prior_config = prior_config - 'trunkSid' where id = '${flow.id}'`);
+    const number = routed(flow.phoneNumber);
+    Object.assign(number, { trunk_sid: trunk });
+    expect((await wire(flow)).wired).toBe(true);
+    expect(number.trunk_sid).toBe('');
+    await unpublish(flow);
+    expect([number.trunk_sid, number.voice_url]).toEqual([trunk, pbx]);
+  });
+
   it('leads no call to that address until it is given back', async () => {
     const { id, phoneNumber } = await published({ voice_url: pbx, trunk_sid: trunk });
     simulatorOf(api).numbers.fail(1);

@@ -34,10 +34,13 @@ const keepPrior = statement({
   changes: true,
   // Not a change of the flow that anybody sees: updated_at, which a publication names, stays. What was kept first holds until it is
   // unpublished: whatever the vendor says later came after it. One that was unpublished meanwhile keeps nothing: it may have another number
-  // by the time that it is published again.
+  // by the time that it is published again. What was kept without a word of a trunk is of a release that did not see one: a number that is
+  // on one now was all along.
   text: ({ account, id, number, prior }) => sql`
-    update call_flows set prior_config = ${prior}::jsonb where account_id = ${account} and id = ${id} and prior_config is null
-      and published_version is not null and phone_number = ${number}`,
+    update call_flows set
+      prior_config = coalesce(prior_config || jsonb_build_object('trunkSid', ${prior}::jsonb -> 'trunkSid'), ${prior}::jsonb)
+    where account_id = ${account} and id = ${id} and published_version is not null and phone_number = ${number}
+      and (prior_config is null or (prior_config -> 'trunkSid' is null and ${prior}::jsonb ->> 'trunkSid' <> ''))`,
 });
 
 /**
