@@ -1,3 +1,4 @@
+import { Agent, fetch, type RequestInit, type Response } from 'undici';
 import { z } from 'zod';
 import { neverReached } from '../reached.js';
 import {
@@ -11,6 +12,7 @@ import {
   type VendorLineRecord,
 } from './line.js';
 
+/** How long the vendor is waited for. */
 const timeoutMs = 10_000;
 
 const id = z.string().min(1).max(100);
@@ -24,7 +26,15 @@ const finalRefusals = new Set(['recipient_opted_out', 'landline']);
 
 /** The vendor of lines, over HTTP. */
 export class HttpLines implements LineVendor {
-  constructor(private readonly base: () => Promise<string>) {}
+  readonly #dispatcher: Agent;
+
+  constructor(
+    private readonly base: () => Promise<string>,
+    private readonly timeout = timeoutMs,
+  ) {
+    // Of half the time, so that it ends before the whole does: what could not be connected for was certainly not sent.
+    this.#dispatcher = new Agent({ connect: { timeout: timeout / 2 } });
+  }
 
   account(key: string): Promise<LineAccount> {
     return this.#read(key, '/v1/account', account);
@@ -53,7 +63,9 @@ export class HttpLines implements LineVendor {
     return data;
   }
 
-  close(): void {}
+  close(): void {
+    void this.#dispatcher.destroy();
+  }
 
   async #read<T>(key: string, path: string, schema: z.ZodType<T>): Promise<T> {
     try {
@@ -73,8 +85,9 @@ export class HttpLines implements LineVendor {
     if (!/^[\x21-\x7e]+$/.test(key)) throw new LineRefused('key_rejected', 'The key has characters that no key has');
     const base = await this.base();
     const headers = { ...request.headers, authorization: `Bearer ${key}` };
-    const signal = AbortSignal.timeout(timeoutMs);
-    return fetch(`${base}${path}`, { ...request, headers, signal, redirect: 'manual' }).catch((error: Error) => {
+    const signal = AbortSignal.timeout(this.timeout);
+    const dispatcher = this.#dispatcher;
+    return fetch(`${base}${path}`, { ...request, headers, signal, dispatcher, redirect: 'manual' }).catch((error: Error) => {
       throw neverReached(error.cause) ? new LineRefused('unavailable', error.message) : new LineUnconfirmed(error.message);
     });
   }

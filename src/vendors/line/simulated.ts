@@ -10,6 +10,7 @@ export class SimulatedLines extends HttpLines {
   }
 
   override close(): void {
+    super.close();
     this.simulator.close();
   }
 }
