@@ -42,6 +42,17 @@ describe('a condition over long texts', () => {
     ];
     expect(await waits(reads)).toEqual([true, true, true, false, false]);
   });
+
+  it('is over what is kept: the start of a body is shown, and neither compared nor grouped by', async () => {
+    const members =
+      '{ where: __type(name: "MessageWhere") { inputFields { name } } by: __type(name: "MessageGroupField") { enumValues { name } } }';
+    const { where, by } = (await key.gql(members)).data;
+    const names = [where.inputFields, by.enumValues].map((all: { name: string }[]) => all.map(({ name }) => name));
+    expect(names).toEqual([expect.arrayContaining(['body', 'channel']), expect.arrayContaining(['channel'])]);
+    expect(names.flat()).not.toContain('bodyStart');
+    const read = await key.gql('{ messages(where: { bodyStart: { contains: "x" } }) { totalCount } }');
+    expect(read.errors?.[0]?.message).toContain('bodyStart');
+  });
 });
 
 /** Messages of a contact with texts of so many kilobytes, the first of them the oldest. */

@@ -73,10 +73,12 @@ function valueIn(table: AnyTable, name: string, kind: FilterKind): FilterField['
   return cast ? (ctx) => sql`(${computed(ctx)})::${rawSql(cast)}` : computed;
 }
 
-/** What is computed of a record besides the lines of its model, where it is a scalar. */
+/** What is computed of a record besides the lines of its model, where it is a scalar and not only shown. */
 const computedFields = (table: AnyTable): Record<string, FilterField> => {
   const ruled = new Set(rulesOf(table.type).map(({ name }) => name));
-  const computed = Object.entries(table.computed as Record<string, Computed>).filter(([name, { type }]) => type && !ruled.has(name));
+  const computed = Object.entries(table.computed as Record<string, Computed>).filter(
+    ([name, { type, isShown }]) => type && !isShown && !ruled.has(name),
+  );
   return Object.fromEntries(
     computed.flatMap(([name, { type }]): [string, FilterField][] => {
       const kind = kinds.get(type!());

@@ -28,6 +28,8 @@ export interface Computed {
   description?: string;
   /** The fields of it that are part of the REST record, where the class has no line for it. */
   record?: readonly string[];
+  /** Only shown: no condition names it, and nothing is grouped by it. */
+  isShown?: true;
 }
 
 /** What the arguments of a list come to: which rows, and how they are sorted where the caller does not say. */

@@ -38,6 +38,8 @@ export const messageTable = table({
       sql: rawSql(`left(t.body, ${startLength})`),
       of: ({ body }: MessageRow) => [...body.slice(0, 2 * startLength)].slice(0, startLength).join(''),
       type: () => String,
+      // Conditions and groups would read every body.
+      isShown: true,
       description: `The first ${startLength} characters of the body: enough for the line of a list, whose bodies may be 500 KB each`,
     },
   },
