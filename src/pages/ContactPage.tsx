@@ -14,6 +14,7 @@ import { nodesOf, Talk } from './Talk.js';
 import { useTitle } from './Title.js';
 import { useFewer } from './useFewer.js';
 import { useOnce } from './useOnce.js';
+import { quoted, useTold } from './useTold.js';
 import { Who } from './Who.js';
 
 type Live = ContactPageSubscription['live'];
@@ -56,10 +57,13 @@ function Tasks({ id, tasks, total }: { id: string; tasks: Of<'tasks'>[]; total: 
   const box = useId();
   const add = (title: string) => {
     const variables = { input: { contactId: id, title } };
-    return send(variables, (context) => addTask({ variables, context })).catch(() => undefined);
+    return send(variables, (context) => addTask({ variables, context }), `Task ${quoted(title)}`).catch(() => undefined);
   };
-  const tick = (taskId: string, isDone: boolean) =>
-    setTask({ variables: { id: taskId, input: { status: isDone ? 'done' : 'todo' } } }).catch(() => {});
+  const told = useTold();
+  const tick = ({ id: taskId, title }: Of<'tasks'>, isDone: boolean) => {
+    const variables = { id: taskId, input: { status: isDone ? ('done' as const) : ('todo' as const) } };
+    told(`Task ${quoted(title)} as ${isDone ? 'done' : 'to do'}`, () => setTask({ variables })).catch(() => {});
+  };
   return (
     <section className="card-box">
       <h2>Tasks</h2>
@@ -70,7 +74,7 @@ function Tasks({ id, tasks, total }: { id: string; tasks: Of<'tasks'>[]; total: 
               type="checkbox"
               id={`${box}${task.id}`}
               checked={task.status === 'done'}
-              onChange={(event) => tick(task.id, event.target.checked)}
+              onChange={(event) => tick(task, event.target.checked)}
             />
             <label htmlFor={`${box}${task.id}`}>{task.title}</label>
             {task.dueDate && <span className="muted">{when(task.dueDate)}</span>}
@@ -90,7 +94,7 @@ function Notes({ id, notes, total }: { id: string; notes: Of<'notes'>[]; total: 
   const send = useOnce();
   const add = (body: string) => {
     const variables = { input: { contactId: id, body } };
-    return send(variables, (context) => addNote({ variables, context })).catch(() => undefined);
+    return send(variables, (context) => addNote({ variables, context }), `Note ${quoted(body)}`).catch(() => undefined);
   };
   return (
     <section className="card-box">

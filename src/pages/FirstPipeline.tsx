@@ -19,7 +19,7 @@ export function FirstPipeline() {
   const send = useOnce();
   useTitle('Deals');
   const variables = { input: { name: 'Sales', stages } };
-  const make = () => send(variables, (context) => create({ variables, context })).catch(() => {});
+  const make = () => send(variables, (context) => create({ variables, context }), 'The pipeline').catch(() => {});
   return (
     <main className="nothing">
       <h1>There is no pipeline yet</h1>

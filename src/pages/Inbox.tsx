@@ -15,6 +15,7 @@ import { Face, Fault, Link, lately } from './parts.js';
 import { nodesOf, plain, Talk } from './Talk.js';
 import { Title, useTitle } from './Title.js';
 import { useFewer } from './useFewer.js';
+import { useTold } from './useTold.js';
 import { useVisible } from './useVisible.js';
 
 type Conversation = NonNullable<InboxSubscription['live']['conversations']['rows'][number]['node']>;
@@ -126,17 +127,20 @@ function Thread({ contactId }: { contactId: string }) {
 
 function Top({ contactId, person, state }: { contactId: string; person: Person | undefined; state: string | undefined }) {
   const [close, { error }] = useMutation(CloseConversationDocument);
+  const told = useTold();
+  const name = person?.name ?? 'Nobody';
+  const end = () => void told(`Closing the conversation with ${name}`, () => close({ variables: { contactId } })).catch(() => {});
   return (
     <div className="top">
       <Link to="/inbox" className="back">
         Inbox
       </Link>
       <h1>
-        <Link to={`/contacts/${contactId}`}>{person?.name ?? 'Nobody'}</Link>
+        <Link to={`/contacts/${contactId}`}>{name}</Link>
       </h1>
       <small className="muted">{state && states[state]}</small>
       {state && state !== 'closed' && (
-        <button type="button" className="plain" onClick={() => close({ variables: { contactId } }).catch(() => {})}>
+        <button type="button" className="plain" onClick={end}>
           Close
         </button>
       )}

@@ -5,6 +5,7 @@ import { Field, toldOf, useFocusOnFault } from './fields.js';
 import { Fault } from './parts.js';
 import { go } from './route.js';
 import { useOnce } from './useOnce.js';
+import { quoted } from './useTold.js';
 
 const fields = [
   { name: 'firstName', label: 'First name' },
@@ -46,7 +47,8 @@ function Form({ close }: { close(): void }) {
     if (loading) return;
     const written = [...new FormData(event.currentTarget)].map(([name, value]) => [name, String(value).trim()]);
     const input = Object.fromEntries(written.filter(([, value]) => value));
-    const made = await send(input, (context) => create({ variables: { input }, context })).catch(() => undefined);
+    const title = `Contact ${quoted(Object.values(input).join(' '))}`;
+    const made = await send(input, (context) => create({ variables: { input }, context }), title).catch(() => undefined);
     // Who has closed it reads or writes something else by now: where they are, they stay.
     if (made?.data && dialog.current?.open) go(`/contacts/${made.data.createContact.id}`);
   }

@@ -6,6 +6,7 @@ import { nodesOf } from './Talk.js';
 import { useTitle } from './Title.js';
 import { useOnce } from './useOnce.js';
 import { useToday } from './useToday.js';
+import { quoted, useTold } from './useTold.js';
 
 type Live = WeekSubscription['live'];
 type Appointment = NonNullable<Live['appointments']['rows'][number]['node']>;
@@ -122,7 +123,9 @@ function Day({ day, isToday, calendars, appointments }: DayProps) {
 function Booked({ appointment, nth }: { appointment: Appointment; nth: number }) {
   const [set, { error }] = useMutation(SetAppointmentDocument);
   const { id, title, startTime, endTime, status, contact, location } = appointment;
-  const become = (next: 'cancelled' | 'completed') => () => set({ variables: { id, input: { status: next } } }).catch(() => {});
+  const told = useTold();
+  const become = (next: 'cancelled' | 'completed') => () =>
+    void told(`Appointment ${quoted(title)} as ${next}`, () => set({ variables: { id, input: { status: next } } })).catch(() => {});
   return (
     <li className="booked" data-status={status} data-nth={nth} data-appointment={id}>
       <time dateTime={startTime}>{hours(startTime, endTime)}</time>
@@ -162,7 +165,8 @@ function Book({ calendars, chosen }: { calendars: Calendar[]; chosen: string | u
     const minutes = calendars.find(({ id }) => id === calendarId)!.slotMinutes;
     const input = { title: title!, startTime: begins.toISOString(), endTime: new Date(begins.getTime() + minutes * 60_000).toISOString() };
     const variables = { calendarId: calendarId!, input };
-    if (await send(variables, (context) => add({ variables, context })).catch(() => undefined)) form.reset();
+    const attempt = send(variables, (context) => add({ variables, context }), `Appointment ${quoted(title!)}`);
+    if (await attempt.catch(() => undefined)) form.reset();
   }
   return (
     <form className="say book" onSubmit={submit}>

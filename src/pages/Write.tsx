@@ -4,6 +4,7 @@ import { type ReachedFragment, type SaidFragment, SendEmailDocument, SendSmsDocu
 import { Field, Say, toldOf, useFocusOnFault } from './fields.js';
 import { Fault } from './parts.js';
 import { useOnce } from './useOnce.js';
+import { quoted } from './useTold.js';
 
 type Way = 'sms' | 'email';
 const titles: Record<Way, string> = { sms: 'Text message', email: 'E-mail' };
@@ -58,7 +59,7 @@ function Text({ contactId }: { contactId: string }) {
   const send = useOnce();
   const say = (body: string) => {
     const variables = { input: { contactId, body } };
-    return send(variables, (context) => sendSms({ variables, context })).catch(() => undefined);
+    return send(variables, (context) => sendSms({ variables, context }), `${titles.sms} ${quoted(body)}`).catch(() => undefined);
   };
   return (
     <>
@@ -88,7 +89,8 @@ function Mail({ contactId, answered }: { contactId: string; answered: SaidFragme
     event.preventDefault();
     if (loading) return;
     const input = { contactId, subject: subject.trim(), body: text.current!.value };
-    const sent = await send(input, (context) => sendEmail({ variables: { input }, context })).catch(() => undefined);
+    const title = `${titles.email} ${quoted(input.subject)}`;
+    const sent = await send(input, (context) => sendEmail({ variables: { input }, context }), title).catch(() => undefined);
     if (!sent) return;
     // An answer that was begun meanwhile has its subject.
     setSubject((now) => (now === subject ? '' : now));

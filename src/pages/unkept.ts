@@ -12,6 +12,7 @@ const most = 3;
 const listeners = new Set<() => void>();
 let all: readonly Unkept[] = [];
 let last = 0;
+let sessions = 0;
 
 function become(next: readonly Unkept[]): void {
   all = next.slice(-most);
@@ -27,7 +28,13 @@ export const unkept = {
   },
   add: (text: string, path: string) => become([...all, { nth: ++last, text, path }]),
   remove: (one: Unkept) => become(all.filter((other) => other !== one)),
-  clear: () => become([]),
+  /** The session that writes are of: what is refused in the next one is of somebody else. */
+  whose: () => sessions,
+  /** For the next session. */
+  clear() {
+    sessions++;
+    become([]);
+  },
 };
 
 /** Tells whether the component is gone by now: what it would show then nobody sees. */

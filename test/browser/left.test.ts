@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import type { HTTPRequest } from 'puppeteer-core';
 import type { Loose } from '../support/client.js';
 import { eventually } from '../support/live.js';
 import { demo, onBoard, one } from './board.js';
@@ -46,6 +47,57 @@ describe('an edit that is refused when its page was left', () => {
     expect(await written(one, '.lines [name=email]')).toBe('left@example.com');
     await one.press('Hide');
     await eventually(async () => !(await one.page.$('header [role=alert]')));
+  });
+});
+
+/** Plays while what is sent is held, and goes to the inbox meanwhile: what is told there, and where that leads. */
+async function toldAfter(operation: string, write: () => Promise<unknown>, answer: (sent: HTTPRequest) => Promise<unknown>) {
+  await holding(one, operation, async (next) => {
+    await write();
+    const sent = await next();
+    await (await one.find('header nav a[href$="/inbox"]')).click();
+    await one.find('main.inbox[data-open=false]');
+    await answer(sent);
+    await one.find('header [role=alert] a');
+  });
+  return one.page.$eval('header [role=alert] a', (link) => [link.textContent, link.getAttribute('href')]);
+}
+
+describe('what is written to a contact and refused when its page was left', () => {
+  const say = async (label: string, text: string) => {
+    await fill(one, `input[aria-label="${label}"]`, text);
+    await one.page.keyboard.press('Enter');
+  };
+
+  it('is told with its words, and the way back: a text message', async () => {
+    const id = await person();
+    await one.visit(`/board/inbox/${id}`);
+    const optOut = 'mutation ($id: ID!) { updateContact(id: $id, input: { optedOutSms: true }) { id } }';
+    const told = await toldAfter(
+      'SendSms',
+      () => say('Write a text message', 'On my way'),
+      async (sent) => {
+        await demo.ask(optOut, { id });
+        await sent.continue();
+      },
+    );
+    const refusal = 'The contact, or somebody else with the number, has opted out of text messages';
+    expect(told).toEqual([`Text message “On my way” was not kept: ${refusal}`, `/board/inbox/${id}`]);
+  });
+
+  it('is told as what may not have been kept where no answer came: a note, and a task that is done', async () => {
+    const id = await person();
+    const task = 'mutation ($id: ID!) { createTask(input: { contactId: $id, title: "Call back" }) { id } }';
+    await demo.ask(task, { id });
+    const lost = (sent: HTTPRequest) => sent.abort('connectionreset');
+    const why = 'may not have been kept: The server cannot be reached: try again.';
+    await one.visit(`/board/contacts/${id}`);
+    const note = await toldAfter('AddNote', () => say('Add a note', 'x'.repeat(90)), lost);
+    expect(note).toEqual([`Note “${'x'.repeat(80)}…” ${why}`, `/board/contacts/${id}`]);
+    await one.visit(`/board/contacts/${id}`);
+    const tick = async () => (await one.find('.side input[type=checkbox]')).click();
+    expect(await toldAfter('SetTask', tick, lost)).toEqual([`Task “Call back” as done ${why}`, `/board/contacts/${id}`]);
+    expect(demo.faults().filter((fault) => !fault.includes('ERR_CONNECTION_RESET'))).toEqual([]);
   });
 });
 
