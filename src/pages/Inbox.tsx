@@ -58,6 +58,9 @@ function Page({ page, came, openId }: { page: number; came: Came; openId: string
   return all.map((one) => <Row key={one.contactId} conversation={one} isOpen={one.contactId === openId} />);
 }
 
+/** What a message says; its subject where the part of a mail that is read here has only its styles. */
+const lineOf = (message: NonNullable<Conversation['lastMessage']>) => plain(message) || message.subject;
+
 function Row({ conversation, isOpen }: { conversation: Conversation; isOpen: boolean }) {
   const { contact, contactId, lastMessage, lastMessageAt, unreadCount } = conversation;
   return (
@@ -66,7 +69,7 @@ function Row({ conversation, isOpen }: { conversation: Conversation; isOpen: boo
         <Face name={contact?.name} />
         <span className="who">
           <b>{contact?.name ?? 'Nobody'}</b>
-          <small>{lastMessage && plain(lastMessage)}</small>
+          <small>{lastMessage && lineOf(lastMessage)}</small>
         </span>
         <span className="at">
           <small className="muted">{lastMessageAt && lately(lastMessageAt)}</small>

@@ -27,6 +27,17 @@ describe('what somebody wrote', () => {
     expect(await textOf(one, `[data-conversation="${id}"] .who small`)).toBe('I <3 you, call <Ada> if a<b and c>d');
   });
 
+  it('has words in the inbox where a mail begins with more styles than are read there: its subject', async () => {
+    const id = await person({ firstName: 'Styled', email: 'styled@example.com' });
+    const styles = 'p { color: red } '.repeat(300);
+    await writes(id, 'email', `<html><head><style>${styles}</style></head><body><p>Can you call me?</p></body></html>`);
+    await one.visit(`/board/inbox/${id}`);
+    await one.find('.talk li');
+    expect(await textOf(one, '.talk li p')).toBe('Can you call me?');
+    await one.find(`[data-conversation="${id}"]`);
+    expect(await textOf(one, `[data-conversation="${id}"] .who small`)).toBe('Hi');
+  });
+
   it.each(['<a', '<style>', '<!--', '<title', '<script></script'])('is there at once, however often it begins with %s', async (opened) => {
     const id = await person({ firstName: 'Unending', email: `unending${opened.length}@example.com` });
     await writes(id, 'email', `First<br>${opened.repeat(Math.floor(300_000 / opened.length))}`);
