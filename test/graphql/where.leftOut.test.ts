@@ -30,8 +30,10 @@ describe('what a list leaves out unless it is asked for', () => {
       'where: { and: [{ status: { in: [removed, invited] } }, { name: { is_empty: false } }] }',
     ])
       expect([args, await found('users', args)]).toEqual([args, [userId]]);
+    expect(await found('users', 'where: { or: [{ status: { eq: removed } }, { status: { in: [suspended] } }] }')).toEqual([userId]);
     expect(await found('users', 'where: { status: { in: [active, removed] } }')).toEqual([acme.ownerId, userId].sort());
-    for (const args of ['', 'where: { status: { neq: suspended } }', 'where: { not: { status: { eq: removed } } }'])
+    const byOthers = 'where: { or: [{ status: { eq: removed } }, { name: { is_empty: false } }] }';
+    for (const args of ['', 'where: { status: { neq: suspended } }', 'where: { not: { status: { eq: removed } } }', byOthers])
       expect([args, await found('users', args)]).toEqual([args, [acme.ownerId]]);
   });
 
@@ -42,6 +44,7 @@ describe('what a list leaves out unless it is asked for', () => {
     const inactive = [resting, archived].sort();
     for (const args of ['filter: { isActive: false }', 'where: { isActive: { eq: false } }', 'where: { active: { in: [false] } }'])
       expect([args, await found('products', args)]).toEqual([args, inactive]);
+    expect(await found('products', 'where: { or: [{ isActive: { eq: false } }] }')).toEqual(inactive);
     expect(await found('products', 'where: { isActive: { eq: true } }')).toEqual([sold]);
     expect(await found('products', '')).toEqual([sold, resting].sort());
   });

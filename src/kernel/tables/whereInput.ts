@@ -18,13 +18,31 @@ const bracketPath = (name: string): ConditionPath => ({ name, item: (index) => `
 export const readWhere = (ctx: Context, table: AnyTable, where: object): Condition =>
   new Reader(new ConditionCount()).records(Records.of(ctx, table), where as Node, 'where', 0);
 
+/** What is null is refused where it is read. */
+type Parts = { and?: object[] | null; or?: object[] | null } & Record<string, { eq?: unknown; in?: unknown[] } | null | undefined>;
+
+const partsOf = (where: object | null | undefined, field: string) => {
+  const { and, or, [field]: its } = (where ?? {}) as Parts;
+  return { and: and ?? [], or: or ?? [], its };
+};
+
+/** Whether all that a typed `where` finds is to have one of the values that it names for a field. */
+function narrows(where: object, field: string): boolean {
+  const { and, or, its } = partsOf(where, field);
+  const isInAll = or.length > 0 && or.every((one) => narrows(one, field));
+  return its?.eq !== undefined || its?.in !== undefined || isInAll || and.some((one) => narrows(one, field));
+}
+
 /**
  * Whether all that a typed `where` finds is to have a value in a field that it names, alone or as one of several: what a list leaves out
- * unless it is asked for is asked for then.
+ * unless it is asked for is asked for then. Of `or` each branch must name values of the field, and one of them this value: else it finds
+ * by other fields, too, and of those it leaves out what it does otherwise.
  */
 export function asksFor(where: object | null | undefined, field: string, value: unknown): boolean {
-  const { and, [field]: its } = (where ?? {}) as { and?: object[] } & Record<string, { eq?: unknown; in?: unknown[] } | undefined>;
-  return its?.eq === value || its?.in?.includes(value) || and?.some((one) => asksFor(one, field, value)) || false;
+  const { and, or, its } = partsOf(where, field);
+  const isAsked = (one: object) => asksFor(one, field, value);
+  const isInOr = or.every((one) => narrows(one, field)) && or.some(isAsked);
+  return its?.eq === value || its?.in?.includes(value) || isInOr || and.some(isAsked);
 }
 
 class Reader {
