@@ -100,6 +100,11 @@ describe('a text of a condition', () => {
     expect(evaluate('Contact', conditions, { data: contact(name) }).conditions.map(({ holds }) => holds)).toEqual([true, true, true, true]);
     // What was kept before is found as it is.
     expect(evaluate('Contact', conditions, { data: contact(apart) }).holds).toBe(true);
+    for (const op of ['contains', 'starts_with', 'ends_with'])
+      expect([op, evaluate('Contact', { field: 'customFields.city', op, value: apart }, { data: contact(apart) }).holds]).toEqual([
+        op,
+        true,
+      ]);
     expect(evaluate('Contact', { field: 'firstName', op: 'contains', value: apart }, { data: contact(name) }).holds).toBe(true);
   });
 });

@@ -49,6 +49,10 @@ describe('a text whose marks stand apart, as on a Mac', () => {
     expect(await byFilters('customFields.tone', apart)).toEqual([id]);
     await prisma.contact.updateMany({ where: { id }, data: { customFields: { tone: apart, city: apart } } });
     expect(await found(`cf[city]=${encodeURIComponent(apart)}`)).toEqual([id]);
+    for (const op of ['contains', 'starts_with', 'ends_with']) {
+      const part = { field: 'customFields.city', op, value: apart };
+      expect([op, await found(`filters=${encodeURIComponent(JSON.stringify(part))}`)]).toEqual([op, [id]]);
+    }
     const before = dataOf(await acme.owner.get(`/contacts/${id}`));
     dataOf(await acme.owner.patch(`/contacts/${id}`, { customFields: { city: apart } }));
     expect(dataOf(await acme.owner.get(`/contacts/${id}`))).toEqual(before);

@@ -22,6 +22,9 @@ export const inForm = (text: string, form: 'NFC' | 'NFKD'): string =>
  */
 export const normalized = (text: string): string => (apart.test(text) ? inForm(text, 'NFC') : text);
 
+/** The forms in which a text may be kept: as all are now, and as it was given, since older ones and those of vendors are in any form. */
+export const formsOf = (text: string): string[] => [...new Set([normalized(text), text])];
+
 /** The last sigma of a text, where no letter follows. */
 const lastSigma = /[Σσς](?=\P{L}*$)/u;
 
@@ -37,6 +40,9 @@ export const isLonger = (text: string, max: number) => text.length > 2 * max || 
 
 /** A text from outside as PostgreSQL keeps it: without NUL and lone surrogates, cut to `max` code points. */
 export const storable = (text: string, max: number): string => shortened(text.replace(/\0|\p{Cs}/gu, ''), max);
+
+/** Words from outside, kept as those are that somebody writes here (NFC). Not for ids and addresses, which are their bytes. */
+export const storableWords = (text: string, max: number): string => shortened(normalized(storable(text, max)), max);
 
 /** The first characters of a text, as code points: half of one could not be kept. */
 export const shortened = (text: string, max: number): string =>

@@ -1,10 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import { invalidField } from '../base/errors.js';
 import { exact, numberForm } from '../base/money.js';
-import { spellingsOf } from '../base/unicode.js';
 import { dayOf, spanOf } from '../tables/dateRanges.js';
 import type { FilterKind } from '../tables/filterField.js';
-import { jsonText, plain, type ValueAt } from '../tables/filterValues.js';
+import { jsonText, partsOf, plain, type ValueAt } from '../tables/filterValues.js';
 
 /** Whether a value of a record, in the form of its kind, meets a comparison. */
 export type ValueTest = (its: unknown) => boolean;
@@ -68,8 +66,7 @@ export function orderTest(kind: FilterKind, ordering: Ordering, value: unknown, 
 
 /** Whether a text is in a value, begins or ends it, whatever its case. */
 export function textTest(operator: 'contains' | 'starts_with' | 'ends_with', value: unknown, place: ValueAt): ValueTest {
-  if (typeof value !== 'string') throw invalidField(place.at, 'invalid_type', 'must be a string');
-  const parts = spellingsOf(plain(value, 'text', place)).map(folded);
+  const parts = partsOf(value, place).map(folded);
   const test = ({ contains: 'includes', starts_with: 'startsWith', ends_with: 'endsWith' } as const)[operator];
   return (its) => {
     const text = folded(its);

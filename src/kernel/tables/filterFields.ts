@@ -1,7 +1,7 @@
 import { GraphQLID, isScalarType } from 'graphql';
 import { Float, ID, Int } from 'type-graphql';
 import { numberForm } from '../base/money.js';
-import { normalized } from '../base/unicode.js';
+import { formsOf } from '../base/unicode.js';
 import type { Context } from '../context/context.js';
 import { columnName, rawSql, type Sql, sql } from '../database/sql.js';
 import { type FieldRule, rulesOf } from '../model/fieldRules.js';
@@ -121,8 +121,7 @@ export const customKind = (value: unknown): 'text' | 'numeric' =>
   (Array.isArray(value) && value.length > 0 ? value : [value]).every((one) => typeof one === 'number') ? 'numeric' : 'text';
 
 /** What a custom field may hold where a value is asked for: a text also as it was given, since older ones are kept in any form. */
-export const formsOfCustom = (value: unknown): unknown[] =>
-  typeof value === 'string' ? [...new Set([normalized(value), value])] : [value];
+export const formsOfCustom = (value: unknown): unknown[] => (typeof value === 'string' ? formsOf(value) : [value]);
 
 /** The custom field of a key, as what it is compared with says. */
 export function customField(key: string, value: unknown): FilterField {

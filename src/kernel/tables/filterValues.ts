@@ -1,6 +1,6 @@
 import { type FaultCode, invalidField } from '../base/errors.js';
 import { exact, isSureOf, numberForm, toBeText } from '../base/money.js';
-import { normalized, spellingsOf } from '../base/unicode.js';
+import { formsOf, normalized, spellingsOf } from '../base/unicode.js';
 import type { Context } from '../context/context.js';
 import { joinSql, rawSql, type Sql, sql } from '../database/sql.js';
 import { isUuid, jsonFault, moment } from '../model/checks.js';
@@ -104,6 +104,13 @@ export function between(field: Compared, values: unknown, { ctx, path }: ValuesA
   return sql`(${ordered(field, '>=', from!.value, from!.place)} and ${ordered(field, '<=', to!.value, to!.place)})`;
 }
 
+/** The texts that a part of a text may be: in each of its forms, with each sigma. Throws 400 for what is no text that can be kept. */
+export function partsOf(value: unknown, place: ValueAt): string[] {
+  if (typeof value !== 'string') throw refused(place, 'invalid_type', 'must be a string');
+  plain(value, 'text', place);
+  return formsOf(value).flatMap(spellingsOf);
+}
+
 /** Whether a text is in a field's value, begins or ends it, whatever its case. */
 export function inText(
   { value: its, isLong }: Compared,
@@ -111,8 +118,7 @@ export function inText(
   value: unknown,
   place: ValueAt,
 ): Sql {
-  if (typeof value !== 'string') throw refused(place, 'invalid_type', 'must be a string');
-  const parts = spellingsOf(plain(value, 'text', place)).map((part) => sql`(lower(${part}::text ${icu}) collate "C")`);
+  const parts = partsOf(value, place).map((part) => sql`(lower(${part}::text ${icu}) collate "C")`);
   // A column is soon named several times; what is looked up, or taken out of JSON, is not.
   const isColumn = its.values.length === 0 && /^\w+\.\w+$/.test(its.sql);
   const text = sql`${textMark(isLong)}${isColumn ? lowered(`${its.sql}::text`) : sql`(lower(${its}::text ${icu}) collate "C")`}`;

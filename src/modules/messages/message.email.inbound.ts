@@ -3,7 +3,7 @@ import type { Mailbox } from 'postal-mime';
 import { checkAddress, limitAddress } from '../../kernel/access/rateLimits.js';
 import { type AppError, badRequest, check, denied, found } from '../../kernel/base/errors.js';
 import type { Actor } from '../../kernel/base/principal.js';
-import { storable } from '../../kernel/base/unicode.js';
+import { storable, storableWords } from '../../kernel/base/unicode.js';
 import type { Context } from '../../kernel/context/context.js';
 import { text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
@@ -124,14 +124,14 @@ async function read(whose: string, body: Buffer, { isReport }: Head): Promise<Ma
 /** What a mail server reports of a mail of ours. */
 const reportOf = ({ text = '', parts }: Mail): string => [text, ...parts].join('\n').slice(0, mostText);
 
-const kept = (text: string | undefined) => storable(text ?? '', mostText);
+const kept = (text: string | undefined) => storableWords(text ?? '', mostText);
 
 /** The most characters of an id. */
 const longestId = 200;
 
 /** What a mail is known by, however often it is brought: its Message-ID; its bytes where it has none, or one that is too long to keep. */
 function idOf(mail: Mail, body: Buffer): string {
-  const id = kept(mail.messageId);
+  const id = storable(mail.messageId ?? '', mostText);
   return id && id.length <= longestId ? id : `sha256:${createHash('sha256').update(body).digest('hex')}`;
 }
 

@@ -1,5 +1,5 @@
 import { withChanges } from '../../kernel/base/objects.js';
-import { storable } from '../../kernel/base/unicode.js';
+import { storable, storableWords } from '../../kernel/base/unicode.js';
 import type { Context } from '../../kernel/context/context.js';
 import { uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
@@ -114,7 +114,7 @@ export async function receiveText(ctx: Context, received: InboundText): Promise<
     ...({ channel: 'sms', direction: 'inbound', status: 'received' } as const),
     ...text,
     contactId,
-    body: storable(body, mostCharacters) || (media.length > 0 ? noText : ''),
+    body: storableWords(body, mostCharacters) || (media.length > 0 ? noText : ''),
     lineId,
     metadata: metadataOf(received),
   };
