@@ -131,4 +131,29 @@ describe('a test mail', () => {
     const [line] = api.logs.filter((told) => told.includes('a test mail was refused')).map((told) => JSON.parse(told));
     expect(line).toMatchObject({ level: 40, err: { type: 'MailRefused', message: expect.stringContaining('451') } });
   });
+
+  it('goes to no address of somebody who has opted out or must not be contacted', async () => {
+    const { id: templateId } = dataOf(await acme.owner.post('/emails/templates', { name: 'Unasked', channel: 'email', body: 'Hello' }));
+    await acme.contact({ firstName: 'Out', email: 'out@tests.example', optedOutEmail: true });
+    await acme.contact({ firstName: 'Silent', email: 'silent@tests.example', doNotContact: true });
+    await acme.contact({ firstName: 'Glad', email: 'glad@tests.example' });
+    const send = (toEmail: string) => acme.owner.post('/emails/templates/test-send', { templateId, toEmail });
+    expect((await send('Out@tests.example')).body).toMatchObject({ code: 'recipient_opted_out' });
+    expect((await send('silent@tests.example')).body).toMatchObject({ code: 'do_not_contact' });
+    dataOf(await send('glad@tests.example'));
+    const counts = [];
+    for (const name of ['Out', 'out', 'silent', 'glad']) counts.push((await mails(`${name}@tests.example`)).length);
+    expect(counts).toEqual([0, 0, 0, 1]);
+  });
+
+  it('is counted by the account as well, apart from invitations', async () => {
+    const strict = await server({ limits: { invite: 2 } });
+    const { owner } = await strict.seed.account();
+    const { id: templateId } = dataOf(await owner.post('/emails/templates', { name: 'Many', channel: 'email', body: 'Hello' }));
+    const send = async (toEmail: string) => (await owner.post('/emails/templates/test-send', { templateId, toEmail })).status;
+    expect([await send('one@tests.example'), await send('two@tests.example'), await send('three@tests.example')]).toEqual([200, 200, 429]);
+    expect(await mailsTo(strict, 'three@tests.example')).toEqual([]);
+    dataOf(await owner.post('/users/invite', { email: 'four@tests.example' }));
+    await strict.close();
+  });
 });

@@ -31,7 +31,7 @@ export interface RateLimits {
   form: number;
   import: number;
   vendorLine: number;
-  /** Invitations of one account in an hour, and mails of one kind to one address that others ask for. */
+  /** Invitations of one account in an hour, as many test mails, and mails of one kind to one address that others ask for. */
   invite: number;
   recipient: number;
   /** WebSockets and event streams that one person may hold open at a time, and one API key. */

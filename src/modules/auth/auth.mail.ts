@@ -1,4 +1,4 @@
-import type { Spent } from '../../kernel/access/rateLimits.js';
+import { limited, type Spent } from '../../kernel/access/rateLimits.js';
 import { seal, unseal } from '../../kernel/base/crypto.js';
 import { type App, type Context, inLog } from '../../kernel/context/context.js';
 import type { Email } from '../../vendors/email/email.js';
@@ -72,6 +72,18 @@ export async function mailOfTokenAgain(ctx: Context, { hash, sealed }: { hash: s
 /** Counts a mail to an address that anybody may have named: of each kind a few an hour. A +tag is the same mailbox. */
 export const countMail = (ctx: Context, kind: 'invite' | 'reset' | 'verify' | 'test', to: string): Promise<Spent> =>
   ctx.app.limiter.spend('recipient', `${kind}:${to.toLowerCase().replace(/\+[^@]*@/, '@')}`);
+
+/**
+ * Counts a mail that somebody of the account has sent to an address of their choice: of each kind so many an hour for the account, and a
+ * few for the address, whichever account asks. Throws 429.
+ */
+export async function spendChosenMail(ctx: Context, kind: 'invite' | 'test', to: string): Promise<void> {
+  const { id } = ctx.caller.account;
+  const ofAccount = await ctx.app.limiter.spend('invite', kind === 'invite' ? id : `${kind}:${id}`);
+  if (ofAccount.refused) throw limited(ofAccount);
+  const ofAddress = await countMail(ctx, kind, to);
+  if (ofAddress.refused) throw limited(ofAddress);
+}
 
 const longestName = 60;
 

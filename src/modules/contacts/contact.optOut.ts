@@ -107,6 +107,27 @@ const refusingMail = statement({
 export const contactsRefusingMail = async (ctx: Context, ids: readonly string[]): Promise<Set<string>> =>
   new Set((await ctx.rows(refusingMail, { ids: [...ids] })).map(({ id }) => id));
 
+const mailRefusals = statement({
+  name: 'mailRefusalsOfAddress',
+  takes: { email: text },
+  row: { doNotContact: flag, optedOut: flag },
+  planned: true,
+  text: ({ account, email }) => {
+    const someone = (condition: Sql) => sql`exists (select 1 from contacts o
+      where o.account_id = c.account_id and o.email_lower = c.email_lower and o.merged_into_id is null and ${condition})`;
+    return sql`select ${someone(sql`o.do_not_contact and o.deleted_at is null`)} as "doNotContact",
+      (${someone(sql`o.opted_out_email`)} or ${isKnownOf('opted_out_email', sql`c.email_lower`)}) as "optedOut"
+    from (select ${account} as account_id, lower(${email} collate "und-x-icu") collate "C" as email_lower) c`;
+  },
+});
+
+/** Why no mail may go to an address of no contact in particular: who has it has opted out or must not be contacted. */
+export async function addressRefusal(ctx: Context, email: string): Promise<'do_not_contact' | 'recipient_opted_out' | undefined> {
+  const [known] = await ctx.rows(mailRefusals, { email });
+  if (known?.doNotContact) return 'do_not_contact';
+  return known?.optedOut ? 'recipient_opted_out' : undefined;
+}
+
 /** Why no e-mail may be sent to a contact. */
 export type EmailRefusal = 'do_not_contact' | 'recipient_opted_out' | 'no_email';
 

@@ -1,10 +1,10 @@
-import { limited } from '../../kernel/access/rateLimits.js';
-import { AppError, invalidField } from '../../kernel/base/errors.js';
+import { AppError, check, invalidField } from '../../kernel/base/errors.js';
 import { type Context, inLog } from '../../kernel/context/context.js';
 import { effectIdOf } from '../../kernel/operations/idempotency.js';
 import { MailRefused } from '../../vendors/email/email.js';
-import { countMail } from '../auth/auth.mail.js';
+import { spendChosenMail } from '../auth/auth.mail.js';
 import { checkMayMail } from '../auth/auth.verification.js';
+import { addressRefusal } from '../contacts/contact.optOut.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { type MergeValues, merged, mergedHtml, mergedLine, Room } from './template.mergeFields.js';
 import type { TestSend, TestSendInput } from './template.model.js';
@@ -26,9 +26,14 @@ const example = (ctx: Context): MergeValues => ({
   user: { name: ctx.caller.userName },
 });
 
+const refusalWords = {
+  do_not_contact: 'toEmail is the address of a contact who must not be contacted',
+  recipient_opted_out: 'toEmail is an address that has opted out of e-mail',
+};
+
 /**
  * Contract POST /emails/templates/test-send: one mail with the values of an example. 400 where there is no such template; 402 where the
- * trial is over; 502 where the mail server refuses.
+ * trial is over; 422 where the workspace may not write to the address; 429 after many in an hour; 502 where the mail server refuses.
  */
 export async function testSend(ctx: Context, input: TestSendInput): Promise<TestSend> {
   await checkMayMail(ctx);
@@ -36,8 +41,9 @@ export async function testSend(ctx: Context, input: TestSendInput): Promise<Test
   const template = await findTemplate(ctx, templateId);
   if (!template) throw invalidField('templateId', 'not_found', 'names no template of this account');
   checkTrial(ctx);
-  const spent = await countMail(ctx, 'test', toEmail);
-  if (spent.refused) throw limited(spent);
+  const refusal = await addressRefusal(ctx, toEmail);
+  check(!refusal, () => new AppError(refusal!, refusalWords[refusal!]));
+  await spendChosenMail(ctx, 'test', toEmail);
   const values = example(ctx);
   const subject = mergedLine(template.subject ?? template.name, values) || template.name;
   const html = template.bodyHtml === null ? undefined : mergedHtml(template.bodyHtml, values, new Room('templateId'));

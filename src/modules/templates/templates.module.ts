@@ -16,7 +16,7 @@ export default defineModule({
   routes: [
     list('GET /emails/templates', 'templates', { as: 'camelPage' }),
     make('POST /emails/templates', 'createTemplate', { also: [402] }),
-    act('POST /emails/templates/test-send', 'testSendTemplate', { also: [402, 502] }),
+    act('POST /emails/templates/test-send', 'testSendTemplate', { also: [402, 422, 502] }),
     read('GET /emails/templates/{id}', 'template'),
     edit('PATCH /emails/templates/{id}', 'updateTemplate', { also: [422] }),
     drop('DELETE /emails/templates/{id}', 'archiveTemplate', {

@@ -1,4 +1,3 @@
-import { limited } from '../../kernel/access/rateLimits.js';
 import { check, unprocessable } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { uuid } from '../../kernel/database/kinds.js';
@@ -7,7 +6,7 @@ import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/changes.js';
 import { asE164 } from '../../kernel/model/checks.js';
 import { inFinalTransaction } from '../../kernel/operations/detached.js';
-import { countMail, type Mailing, mailOfToken, plainName } from '../auth/auth.mail.js';
+import { type Mailing, mailOfToken, plainName, spendChosenMail } from '../auth/auth.mail.js';
 import { displayName, personWith } from '../auth/auth.session.js';
 import { issueToken, lastDataOf } from '../auth/auth.tokens.js';
 import { checkMayMail } from '../auth/auth.verification.js';
@@ -24,7 +23,7 @@ export async function inviteUser(ctx: Context, input: InviteUserInput): Promise<
   const { email, firstName, lastName } = input;
   const role = input.role ?? 'member';
   await checkMayMail(ctx);
-  await spendInvitation(ctx, email);
+  await spendChosenMail(ctx, 'invite', email);
   let mailing: Mailing | undefined;
   const user = await inFinalTransaction(ctx, async (inside) => {
     const { id } = await personWith(inside, email);
@@ -45,14 +44,6 @@ export async function inviteUser(ctx: Context, input: InviteUserInput): Promise<
 async function namesSent(inside: Context, userId: string) {
   const { firstName, lastName } = await lastDataOf(inside, 'invite', userId, inside.caller.account.id);
   return { firstName, lastName };
-}
-
-/** Counts an invitation of the account, and of the address by whomever. Throws 429. */
-async function spendInvitation(ctx: Context, email: string): Promise<void> {
-  const ofAccount = await ctx.app.limiter.spend('invite', ctx.caller.account.id);
-  if (ofAccount.refused) throw limited(ofAccount);
-  const ofAddress = await countMail(ctx, 'invite', email);
-  if (ofAddress.refused) throw limited(ofAddress);
 }
 
 const holdPlace = statement({
