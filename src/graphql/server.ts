@@ -34,6 +34,8 @@ export interface GraphQLContext extends BaseContext {
   subscribe?: (request: Request) => Promise<void>;
   /** The transport carries nothing else. */
   subscribesOnly?: boolean;
+  /** The transport cannot set a cookie, and so cannot hand out a session. */
+  setsNoCookie?: boolean;
 }
 
 /** Stands in for a document that was refused. */
@@ -109,6 +111,8 @@ async function executed(schema: GraphQLSchema, documents: Documents, execution: 
   const { document, operationName, source, variables, admission, budget, contextValue } = execution;
   const operation = documents.get(document, operationName, source);
   budget.isDetached = operation.detached;
+  if (contextValue.setsNoCookie && operation.opensSession)
+    throw badRequest('This opens a session, which comes as a cookie, and a WebSocket sets none: ask for it over HTTP');
   await spendFields(schema, operation, contextValue);
   if (await subscribed(contextValue, { operation, document, operationName, variables, cost: admission.estimated })) return undefined;
   return run(operation, contextValue.ctx, variables);

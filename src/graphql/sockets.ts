@@ -256,7 +256,7 @@ async function answerOf(
     variables: variables ?? undefined,
     extensions: withoutHash(extensions ?? {}),
   };
-  const { body } = await apollo.executeOperation(request, { contextValue: { ctx, gate, subscribe } });
+  const { body } = await apollo.executeOperation(request, { contextValue: { ctx, gate, subscribe, setsNoCookie: true } });
   const result = body.kind === 'single' ? body.singleResult : {};
   if (channel.isOpen) return { schema: undefined as never, document: aSubscription, contextValue: { stream: channel.stream() } };
   // Clients come back after a closed socket, never after a subscription that was refused.

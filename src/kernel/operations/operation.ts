@@ -52,6 +52,9 @@ export const TakesLong = () => Extensions({ takesLong: true });
 /** Marks a mutation whose effect is the calling session's: under an `Idempotency-Key` it is done once for each session of the person. */
 export const OfSession = () => Extensions({ ofSession: true });
 
+/** Marks a mutation that opens a session, whose token comes as a cookie: for transports that can set one. */
+export const OpensSession = () => Extensions({ opensSession: true });
+
 type Variables = Record<string, unknown>;
 
 interface Given {
@@ -74,6 +77,8 @@ export interface Operation {
   takesLong: boolean;
   /** Whether it is the calling session that it changes. */
   ofSession: boolean;
+  /** Whether it opens a session, which comes as a cookie. */
+  opensSession: boolean;
   /** The root fields it runs, in order, each response name once; `__typename` is none. */
   fields: string[];
   /** The root field that it runs alone. */
@@ -120,6 +125,7 @@ export function compile(
     detached: isDetached,
     takesLong: fields.some((name) => root[name]?.extensions.takesLong),
     ofSession: fields.some((name) => root[name]?.extensions.ofSession),
+    opensSession: fields.some((name) => root[name]?.extensions.opensSession),
     fields,
     only: isAlone ? nodes[0] : undefined,
     readMoment: definition.operation === OperationTypeNode.QUERY ? momentReader(schema, fields) : undefined,

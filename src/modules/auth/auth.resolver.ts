@@ -3,7 +3,7 @@ import { Access, Public } from '../../kernel/access/access.js';
 import { Limited } from '../../kernel/access/rateLimits.js';
 import type { Context } from '../../kernel/context/context.js';
 import { In } from '../../kernel/model/fields.js';
-import { Detached, OfSession } from '../../kernel/operations/operation.js';
+import { Detached, OfSession, OpensSession } from '../../kernel/operations/operation.js';
 import { Workspace } from './auth.member.model.js';
 import { disableMfa, enableMfa, mfaPolicy, setUpMfa, updateMfaPolicy, verifyMfa } from './auth.mfa.js';
 import {
@@ -39,6 +39,7 @@ export class AuthResolver {
   @Public()
   @Limited('register', 'security')
   @Detached()
+  @OpensSession()
   register(@Ctx() ctx: Context, @In() input: RegisterInput) {
     return register(ctx, input);
   }
@@ -47,6 +48,7 @@ export class AuthResolver {
   @Public()
   @Limited('login', 'security')
   @Detached()
+  @OpensSession()
   login(@Ctx() ctx: Context, @In() input: LoginInput) {
     return auth.login(ctx, input);
   }
@@ -106,6 +108,7 @@ export class AuthResolver {
   @Mutation(() => AuthResult, { description: 'Goes on in another account of the person, with a new session' })
   @Access({ session: true, beforeMfa: true, whileSuspended: true })
   @OfSession()
+  @OpensSession()
   switchAccount(@Ctx() ctx: Context, @In() input: SwitchAccountInput) {
     return auth.switchAccount(ctx, input);
   }
@@ -114,6 +117,7 @@ export class AuthResolver {
   @Public()
   @Limited('security')
   @Detached()
+  @OpensSession()
   acceptInvite(@Ctx() ctx: Context, @In() input: AcceptInviteInput) {
     return acceptInvite(ctx, input);
   }
@@ -157,6 +161,7 @@ export class AuthResolver {
   @Public()
   @Limited('security')
   @Detached()
+  @OpensSession()
   verifyMfa(@Ctx() ctx: Context, @In() input: MfaVerifyInput) {
     return verifyMfa(ctx, input);
   }
