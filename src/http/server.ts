@@ -27,6 +27,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     ctx: Context;
     gate: RateGate;
+    /** The session of the cookie that came along, where it slid on by this request. */
+    renewed?: Identified['renewed'];
   }
   interface FastifyContextConfig {
     /** The route's label in the metrics. */
@@ -48,6 +50,11 @@ declare module 'fastify' {
 }
 
 export const sessionCookie = 'service_session';
+/**
+ * An answer that took longer renews no cookie: by then the browser may have that of another session, which came with another answer. The
+ * next request a minute later renews it.
+ */
+const renewalMs = 2000;
 const bodyLimit = 1024 * 1024;
 const saneId = /^[\w.:-]{1,100}$/;
 
@@ -113,8 +120,9 @@ function addHooks(server: FastifyInstance, app: App, identify: Identify, metrics
       return admits?.(request.ctx, request.headers);
     }
     if (!open) {
-      const { principal, refusal, session } = await identified(request, app, identify);
-      Object.assign(info, { refusal, session });
+      const { principal, refusal, renewed } = await identified(request, app, identify);
+      info.refusal = refusal;
+      request.renewed = renewed;
       request.ctx = new Context(app, info, principal);
     }
     await request.gate.enter(request.ctx, { buckets, operation, graphql });
@@ -130,7 +138,8 @@ function addHooks(server: FastifyInstance, app: App, identify: Identify, metrics
     // a stopping server lets its clients go one by one, before it closes what is left
     if (!app.ready) reply.header('Connection', 'close');
     if (request.ctx.request.replayed) reply.header('Idempotent-Replayed', 'true');
-    const session = request.ctx.request.session;
+    const renewed = reply.elapsedTime < renewalMs ? request.renewed : undefined;
+    const { session = renewed } = request.ctx.request;
     if (session !== undefined) setSessionCookie(app, reply, session);
   });
   server.addHook('onSend', (request, reply, payload) => compression.send(request, reply, payload));

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { forgetCallers } from '../../src/modules/auth/auth.identify.js';
 import {
@@ -6,6 +6,7 @@ import {
   dataOf,
   expectGraphQLRefusal,
   expectRefusal,
+  minute,
   onPostgres,
   password,
   server,
@@ -77,6 +78,38 @@ describe('under an Idempotency-Key that another session of the person used', () 
       client.cookie = cookie;
       expectRefusal(await client.get('/auth/me'), 401);
     }
+  });
+});
+
+describe('a session that slides on', () => {
+  afterEach(() => api.clock.reset());
+
+  it('renews its cookie with no answer that took long: the browser may have that of a newer session by then', async () => {
+    const client = await acme.login();
+    const { id: templateId } = dataOf(await client.post('/emails/templates', { name: 'Slow', channel: 'email', body: 'Hello' }));
+    const { email } = api.app.vendors;
+    const { send } = email;
+    let letGo = () => {};
+    const answered = new Promise<void>((resume) => {
+      letGo = resume;
+    });
+    let isAsked = false;
+    email.send = async (mail) => {
+      email.send = send;
+      isAsked = true;
+      await answered;
+      return send.call(email, mail);
+    };
+    api.clock.advance(2 * minute);
+    const slow = client.post('/emails/templates/test-send', { templateId, toEmail: 'slow@tests.example' });
+    await eventually(() => isAsked);
+    dataOf(await client.post('/auth/switch-account', { accountId: acme.id }));
+    const { cookie } = client;
+    await new Promise((resume) => setTimeout(resume, 2100));
+    letGo();
+    const reply = await slow;
+    expect([reply.status, reply.headers['set-cookie'], client.cookie]).toEqual([200, undefined, cookie]);
+    expect((await client.get('/auth/me')).status).toBe(200);
   });
 });
 

@@ -13,7 +13,7 @@ export interface Identified {
   principal: Principal | null;
   refusal?: AppError;
   /** A session that slid on: its cookie is renewed. */
-  session?: { token: string; expiresAt: Date };
+  renewed?: { token: string; expiresAt: Date };
 }
 
 /** Finds out who calls: `modules/auth` does. */

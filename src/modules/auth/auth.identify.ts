@@ -74,7 +74,7 @@ export async function identify(app: App, credentials: Credentials): Promise<Iden
     const { noteUse } = known;
     known.noteUse = undefined;
     await noteUse?.();
-    return { principal: known.principal, session: renewed || undefined };
+    return { principal: known.principal, renewed: renewed || undefined };
   } catch (error) {
     if (error instanceof AppError) return { principal: null, refusal: error };
     throw error;
