@@ -46,7 +46,8 @@ export const mustHaveMfa = ({ role, account }: { role: string; account: { mfaRol
 
 /**
  * Lets in who has proved a password: with a session, or to the second step where a second factor is enabled and has not been proved
- * yet. Who has a session already goes on by `changePlace`.
+ * yet. The session whose cookie came along ends with it: the browser forgets that one, and nobody could end it any more. Who goes on in
+ * another account of theirs does so by `changePlace`.
  */
 export async function enter(
   ctx: Context,
@@ -55,7 +56,12 @@ export async function enter(
   all: Member[],
   hasProvedFactor = !user.mfaEnabledAt,
 ): Promise<AuthResult> {
-  if (hasProvedFactor) return openSession(ctx, user, place, all);
+  if (hasProvedFactor) {
+    const entered = await openSession(ctx, user, place, all);
+    // Nobody is told, and all find out within a second: at once, other tabs would ask again before the browser has the new cookie.
+    if (ctx.principal?.kind === 'session') await endSession(ctx);
+    return entered;
+  }
   const mfaToken = await issueToken(ctx, 'mfa', user.id, { account: place.account.id });
   return { user: null, account: null, role: null, accounts: null, mfaSetupRequired: false, mfaRequired: true, mfaToken };
 }
