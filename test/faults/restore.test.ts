@@ -59,6 +59,42 @@ describe('what is said of a restore', () => {
   });
 });
 
+describe('what is due after a restore', () => {
+  /** What only asks for news, and what its receivers know a second time. */
+  const mayGoOn = ['vendor_connections', 'webhook_deliveries'];
+
+  it('is looked at and put off in every table that a worker takes from', () => {
+    const tables = [...crm.app.registry.due.values()].map(({ table }) => table);
+    const shown = (table: string) => statements[0]!.includes(`FROM ${table} WHERE due_at <= now()`);
+    const isPutOff = (table: string) =>
+      statements.some((text) => new RegExp(`^\\s*UPDATE ${table} SET [^;]*\\bdue_at = [^;]*WHERE due_at <= now\\(\\)`).test(text));
+    expect(tables.length).toBeGreaterThan(5);
+    expect(tables.filter((table) => table !== 'vendor_connections' && !shown(table))).toEqual([]);
+    expect(tables.filter((table) => !mayGoOn.includes(table) && !isPutOff(table))).toEqual([]);
+  });
+
+  it('holds no schedule whose moment has passed once that is done', async () => {
+    const made = `insert into automations (account_id, id, name, active, next_run_at, due_at, created_at, updated_at)
+      select $1::uuid, gen_random_uuid(), 'Daily', true, now() + late, now() + late, now(), now()
+      from (values (interval '-1 hour'), (interval '1 hour')) m(late)`;
+    await undone(async (run) => {
+      await run(made, account.id);
+      const [first, ...others] = statements;
+      expect(await run(first!)).toEqual(expect.arrayContaining([expect.objectContaining({ what: 'schedules', count: 1n })]));
+      for (const text of others) await run(text);
+      const left = await run(
+        `select due_at <= now() as "isDue", due_at > now() + interval '2 hours' as "isPutOff" from automations where account_id = $1::uuid
+         order by next_run_at`,
+        account.id,
+      );
+      expect(left).toEqual([
+        { isDue: false, isPutOff: true },
+        { isDue: false, isPutOff: false },
+      ]);
+    });
+  });
+});
+
 describe('a database whose numbers of events are behind its events', () => {
   const setting = statements.find((text) => text.includes('outbox_events_seq_seq'))!;
 
