@@ -1,5 +1,6 @@
 import { type GraphQLEnumType, type GraphQLSchema, getNamedType, isEnumType, isObjectType } from 'graphql';
-import { statusOf } from '../kernel/base/errors.js';
+import { codeMeanings } from '../kernel/base/errorMeanings.js';
+import { type ErrorCode, statusOf } from '../kernel/base/errors.js';
 import { ready } from '../kernel/feed/eventFields.js';
 import type { RecordFeed } from '../kernel/feed/recordFeed.js';
 import { isConnection } from '../kernel/model/connection.js';
@@ -15,7 +16,7 @@ export function explainEnums(schema: GraphQLSchema, feeds: readonly RecordFeed[]
       ? 'What a subscription begins with, where that is asked for'
       : `The event ${name}, of records of the type ${events.get(name)}`,
   );
-  explain(schema, 'ErrorCode', (code) => `A refusal with the status ${statusOf[code as keyof typeof statusOf]}`);
+  explain(schema, 'ErrorCode', (code) => `${codeMeanings[code as ErrorCode]} (status ${statusOf[code as ErrorCode]})`);
   explain(schema, 'ApiKeyScope', (scope) => `The domain ${scope}: what its operations answer and change`);
   explainSorts(schema);
   const silent = Object.values(schema.getTypeMap()).filter(isOurs).flatMap(silentOf);

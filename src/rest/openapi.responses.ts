@@ -1,4 +1,5 @@
 import { type GraphQLObjectType, getNamedType, isObjectType } from 'graphql';
+import { codeMeanings } from '../kernel/base/errorMeanings.js';
 import { faultMeanings, statusOf } from '../kernel/base/errors.js';
 import type { BoundEndpoint } from './endpoints.js';
 import { below, exactly, reference, rootSelection, type Schema, type Schemas } from './openapi.schemas.js';
@@ -47,6 +48,12 @@ const codesOf = (status: number) =>
     .filter(([, its]) => its === status)
     .map(([code]) => code);
 
+/** Words with what they say, in a line. */
+const listed = (meanings: Readonly<Record<string, string>>, between = '; '): string =>
+  Object.entries(meanings)
+    .map(([code, meaning]) => `${code}: ${meaning}`)
+    .join(between);
+
 const detailSchema: Schema = {
   type: 'object',
   properties: {
@@ -54,9 +61,7 @@ const detailSchema: Schema = {
     code: {
       type: 'string',
       enum: Object.keys(faultMeanings),
-      description: Object.entries(faultMeanings)
-        .map(([code, meaning]) => `${code}: ${meaning}`)
-        .join('; '),
+      description: listed(faultMeanings),
     },
     message: { type: 'string', description: 'What is wrong, in words that follow the name of the field' },
     options: { type: 'array', items: { type: 'string' }, description: 'What would be valid, where that is few' },
@@ -70,7 +75,7 @@ const errorSchema: Schema = {
   description: 'The body of every error. Some errors of some operations carry more members, which stand with these.',
   properties: {
     error: { type: 'string', description: 'What is wrong, in words; names the field to blame' },
-    code: { type: 'string', enum: Object.keys(statusOf), description: 'What is wrong, for programs' },
+    code: { type: 'string', enum: Object.keys(statusOf), description: `What is wrong, for programs. ${listed(codeMeanings, '. ')}` },
     details: {
       type: 'array',
       description: 'Every field to blame',

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { isEnumType, isObjectType, isScalarType } from 'graphql';
 import { contract } from '../../src/app.js';
+import { codeMeanings } from '../../src/kernel/base/errorMeanings.js';
 import { isRenamed } from '../../src/kernel/model/enums.js';
 import { type Account, dataOf, expectGraphQLRefusal, expectRefusal, type Loose, server, type TestServer } from '../support/index.js';
 
-const { schema } = contract();
+const { schema, openapi } = contract();
 
 let api: TestServer;
 let acme: Account;
@@ -167,6 +168,17 @@ describe('an enumeration', () => {
     expect(meaningOf('DealSort.expectedCloseDate')).toBe(meaningOf('DealGroupField.expectedCloseDate'));
     expect(meaningOf('DealSort.expectedCloseDate')).toMatch(/expected|close/i);
     expect(meaningOf('EventKind.deal_won')).toBe('The event deal.won, of records of the type Deal');
-    expect(meaningOf('ErrorCode.not_found')).toBe('A refusal with the status 404');
+    expect(meaningOf('ErrorCode.not_found')).toBe('There is nothing of this id or address that the caller may see (status 404)');
+  });
+
+  it('says of each code of an error something of its own, and the OpenAPI document says the same', () => {
+    const told = values.filter(({ at }) => at.startsWith('ErrorCode.')).map(({ description }) => description);
+    expect(told.length).toBeGreaterThan(40);
+    expect(new Set(told).size).toBe(told.length);
+    const { description } = (openapi as Loose).components.schemas.Error.properties.code;
+    for (const [code, meaning] of Object.entries(codeMeanings)) {
+      expect(told).toContainEqual(expect.stringMatching(new RegExp(`^${meaning.replace(/[()]/g, '.')} .status \\d{3}.$`)));
+      expect(description).toContain(`${code}: ${meaning}`);
+    }
   });
 });

@@ -1,4 +1,5 @@
 import { ArgsType, ObjectType } from 'type-graphql';
+import { callFlowMeanings } from '../../kernel/base/errorMeanings.js';
 import { tooLarge } from '../../kernel/base/errors.js';
 import { eventsOf } from '../../kernel/events/recordEvents.js';
 import { jsonFault } from '../../kernel/model/checks.js';
@@ -49,25 +50,7 @@ const Graph = (description: string) =>
   );
 
 /** Contract "Call flows": why a draft cannot be published. */
-export const BlockerCodes = oneOf(
-  'BlockerCode',
-  {
-    bad_graph: 'The shape of the graph is wrong',
-    unreachable_node: 'No path leads to the node',
-    path_no_ending: 'A path does not come to an ending',
-    missing_ending: 'There is no ending at all',
-    bad_menu: 'The options of a menu are wrong',
-    bad_timing: 'The hours of a timing are wrong',
-    bad_ring_seconds: 'A phone would ring for too short or too long',
-    weights_not_100: 'The weights of a group do not come to 100',
-    bad_forward_number: 'A forward leads to no number, or back',
-    empty_group: 'A group has no members',
-    member_no_phone: 'Somebody who is to be rung has no phone for it',
-    number_claimed: 'Something else answers the number',
-    number_missing: 'The flow has no number that the workspace may use',
-  },
-  'Why a draft cannot be published',
-);
+export const BlockerCodes = oneOf('BlockerCode', callFlowMeanings, 'Why a draft cannot be published');
 export type BlockerCode = keyof typeof BlockerCodes;
 
 @Entity('What keeps a draft from being published')

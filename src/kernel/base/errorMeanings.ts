@@ -1,0 +1,51 @@
+import type { ErrorCode } from './errors.js';
+
+/** What keeps a call flow from being published: each is the code of the refusal, and of a blocker in its list. */
+export const callFlowMeanings = {
+  bad_graph: 'The graph of the call flow is not of the right shape',
+  unreachable_node: 'No path of the call flow leads to the node',
+  path_no_ending: 'A path of the call flow does not come to an ending',
+  missing_ending: 'The call flow has no ending at all',
+  bad_menu: 'A menu of the call flow has wrong options, seconds or retries',
+  bad_timing: 'A timing of the call flow has wrong hours or a wrong time zone',
+  bad_ring_seconds: 'A phone would ring, or a caller be held, for too short or too long',
+  weights_not_100: 'The weights of a group of the call flow do not come to 100',
+  bad_forward_number: 'A forward of the call flow leads to no number, or back',
+  empty_group: 'A group of the call flow has no members',
+  member_no_phone: 'Somebody whom the call flow is to ring has no phone for it',
+  number_claimed: 'Something else answers the number of the call flow',
+  number_missing: 'The call flow has no number that the workspace may use',
+} as const;
+
+/** What each code of an error says, for whoever writes a program that branches on it: in both APIs and in the guide. */
+export const codeMeanings = {
+  invalid_request: 'The request, or a value in it, is not as it has to be; `details` names the fields, where it is fields',
+  transport_conflict: 'A text message over `vendor_line` names a number or a provider to be sent by, which other transports take',
+  unauthenticated: 'There are no valid credentials: none came, or they are wrong or have ended',
+  payment_required: 'The trial or the subscription is over or not paid, the plan is full, or a payment was refused',
+  permission_denied: 'The caller may not do this; the message says what stands against it, such as a role, a scope or a second factor',
+  not_found: 'There is nothing of this id or address that the caller may see',
+  line_not_found: 'The vendor of lines has no such line',
+  user_not_found: 'No active member of the workspace has this id',
+  conflict: 'Something that is there stands against it: a later change, a value that is taken, or what uses the record',
+  send_in_progress: 'The same request, by its idempotency key, is still being worked on',
+  operation_key_conflict: 'The idempotency key was used for another request',
+  impact_confirmation_required: 'The deletion affects values or other records, as `impact` counts them, and must confirm these numbers',
+  not_configured: 'No key for the vendor of lines is stored',
+  credentials_changed: 'The key for the vendor of lines was replaced meanwhile: try again',
+  gone: 'The events behind this position are no longer kept or were lost, or the endpoint is retired',
+  payload_too_large: 'The body, or a value, has more bytes than are taken',
+  validation_failed: 'A rule is not kept; `details` names the fields, where it is fields',
+  recipient_opted_out: 'The contact, or somebody else with the same number or address, has opted out',
+  do_not_contact: 'The contact must not be contacted',
+  landline: 'The number of the contact is a landline',
+  vendor_line_missing: 'No line is assigned to the person who sends',
+  vendor_line_not_configured: 'A text message was to go over a line, and no key for the vendor of lines is stored',
+  key_rejected: 'The vendor of lines rejects the key',
+  ...callFlowMeanings,
+  precondition_required: 'The request must name the version of the record that it changes',
+  rate_limited: 'There were too many requests; `retryAfter` tells in how many seconds to come again',
+  internal_error: 'The server has a fault, which is in its log under `requestId`',
+  vendor_unavailable: 'A service outside, such as a vendor or the receiver of a webhook, does not answer or does not take it',
+  unavailable: 'The server cannot do it for the moment; `retryAfter` tells in how many seconds to try again',
+} as const satisfies Record<ErrorCode, string>;
