@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { environment } from '../../src/kernel/base/environment.js';
+import { codeMeanings } from '../../src/kernel/base/errorMeanings.js';
+import { type ErrorCode, statusOf } from '../../src/kernel/base/errors.js';
 
 const chapter = (name: string) => readFileSync(`docs/guide/${name}.md`, 'utf8');
 
@@ -23,5 +25,19 @@ describe('the chapter on limits', () => {
       `${limits.RATE_LIMIT_SECURITY} a minute each`,
       `${limits.RATE_LIMIT_FORM} a minute`,
     ]);
+  });
+});
+
+describe('the chapter on errors', () => {
+  it('says what to do about every status, and what every code means', () => {
+    const rows = [...chapter('errors').matchAll(/^\| (.+?) +\|$/gm)].map(([, row]) => row!.split(/ +\| /));
+    const statuses = [...new Set(Object.values(statusOf))].map(String);
+    expect(rows.filter(([status]) => /^\d+$/.test(status!)).map(([status]) => status)).toEqual(statuses);
+    const codes = Object.entries(codeMeanings).map(([code, meaning]) => [`\`${code}\``, String(statusOf[code as ErrorCode]), meaning]);
+    expect(rows.filter(([code]) => code!.startsWith('`')).toSorted()).toEqual(codes.toSorted());
+  });
+
+  it('says where the field at fault is named for programs', () => {
+    expect(chapter('errors')).toContain('details[].code');
   });
 });
