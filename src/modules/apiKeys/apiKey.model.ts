@@ -36,7 +36,8 @@ export class ApiKeyFields {
   @Text(100, 'What the key is for', { required: true }) name: string;
   @SomeOf(Scope, 'The domains that the key may touch; null means all', { min: 1 }) scopes: string[] | null;
   @Texts(50, 50, 'Addresses and ranges (CIDR) that the key may call from; null means all', { min: 1 }) ipAllowlist: string[] | null;
-  @Count('Requests per minute, at most 10,000', { min: 1, max: 10_000 }) rateLimit: number | null;
+  @Count('Requests per minute, at most 10,000; null means what the server gives, 100 by default', { min: 1, max: 10_000 })
+  rateLimit: number | null;
   @Deadline('When the key ends; a day is its last one, in the time zone of the workspace') expiresAt: Date | null;
 }
 

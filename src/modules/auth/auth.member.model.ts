@@ -31,7 +31,7 @@ export class User {
   @Text(254, 'E-mail address', { required: true }) email: string;
   @OneOf(Role, 'What the person may do', { required: true }) role: keyof typeof Role;
   @OneOf(UserStatus, 'Where the person stands', { required: true }) status: keyof typeof UserStatus;
-  @Stamp('When the person last called', {}) lastActiveAt: Date | null;
+  @Stamp('When the person last used the server, by a session or a key, to a minute', {}) lastActiveAt: Date | null;
   @Stamp('When the person was invited or joined') createdAt: Date;
   @Field(() => String, { nullable: true, description: 'Given name, once the person has joined' }) firstName?: string | null;
   @Field(() => String, { nullable: true, description: 'Family name, once the person has joined' }) lastName?: string | null;
