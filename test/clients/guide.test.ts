@@ -3,6 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { environment } from '../../src/kernel/base/environment.js';
 import { codeMeanings } from '../../src/kernel/base/errorMeanings.js';
 import { type ErrorCode, statusOf } from '../../src/kernel/base/errors.js';
+import { sessionLife } from '../../src/modules/auth/auth.session.js';
 
 const chapter = (name: string) => readFileSync(`docs/guide/${name}.md`, 'utf8');
 
@@ -39,5 +40,15 @@ describe('the chapter on errors', () => {
 
   it('says where the field at fault is named for programs', () => {
     expect(chapter('errors')).toContain('details[].code');
+  });
+});
+
+describe('the chapter on authentication', () => {
+  const text = chapter('authentication');
+
+  it('tells of the second step of a login, and how long a session lasts', () => {
+    for (const words of ['mfaRequired', 'mfaToken', 'mfaSetupRequired', '`POST /api/v1/auth/mfa/verify`']) expect(text).toContain(words);
+    expect(sessionLife).toBe(7 * 24 * 3_600_000);
+    expect(text).toContain('A session ends after seven days without a request');
   });
 });
