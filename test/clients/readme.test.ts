@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -83,6 +83,23 @@ inShell(describe)('the blocks of the README in a shell', () => {
     await eventually(listens, 30_000);
     await pasted('"firstName": "Ada"');
     await eventually(() => /contact\.created.*Lovelace/.test(printed), 30_000);
+  });
+});
+
+inShell(describe)('the block of the README for a server that is no demo', () => {
+  it('registers an account, and makes a key for programs', async () => {
+    const own = new ServerProcess({ SEED_DEMO: '0', DATA_DIR: join(folder, 'own') });
+    try {
+      const env = { ...process.env, PUBLIC_URL: await own.address() };
+      const { stdout } = await promisify(execFile)('bash', ['-ec', block('auth/register')], { cwd: folder, env });
+      expect(stdout).toContain('"email":"you@example.com"');
+      expect(stdout).toContain('"permission":"admin"');
+      const headers = { authorization: `Bearer ${readFileSync(join(folder, 'crm.key'), 'utf8').trim()}` };
+      const reply = await fetch(`${env.PUBLIC_URL}/api/v1/contacts`, { headers });
+      expect([reply.status, existsSync(join(folder, 'crm.cookies'))]).toEqual([200, false]);
+    } finally {
+      await own.kill();
+    }
   });
 });
 
