@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sweepOf } from '../../src/kernel/database/sweep.js';
+import { oldOutcomes } from '../../src/kernel/operations/idempotency.claims.js';
+import { oldPublicOutcomes } from '../../src/kernel/operations/idempotency.public.js';
 import { modules } from '../../src/modules.js';
 import { type Account, dataOf, type Loose, planOf, server, type TestServer, vacuumed } from '../support/index.js';
 
-/* What is written all day long and read now and then: enrollments, runs, deliveries. */
+/* What is written all day long and read now and then: enrollments, runs, deliveries, outcomes. */
 let api: TestServer;
 let acme: Account;
 beforeAll(async () => {
@@ -86,5 +89,17 @@ describe('what failed among much that did not', () => {
     const read = () => acme.owner.gql(`{ ${list}(filter: { status: failed }) { totalCount nodes { status } } }`);
     expect((await read()).data[list].totalCount).toBe(failed);
     expect(await planOf(api, `from ${table} t`, read)).toContain(`using ${table}_failed`);
+  });
+});
+
+describe('what has expired', () => {
+  it.each([
+    ['idempotency_keys', oldOutcomes],
+    ['public_outcomes', oldPublicOutcomes],
+  ])('is found by its moment, without a look at what has not: %s', async (table, sweep) => {
+    const { text, values } = sweepOf(sweep, new Date(), 5000);
+    const written = text.replace(/\$(\d+)/g, (_slot, nth: string) => `'${values[Number(nth) - 1]}'`);
+    const plan = await explained(written);
+    expect(plan).toMatch(new RegExp(`using ${table}_expires_at_idx[^\\n]*\\n\\s*Index Cond: \\((?:\\w+\\.)?expires_at <`));
   });
 });

@@ -29,6 +29,8 @@ export const crossAccountIndexes = [
   'automation_runs_due',
   // the sweep forgets old keys of all accounts
   'messages_keyed_by_time',
+  // so does that of outcomes
+  'idempotency_keys_expires_at_idx',
   // what the vendor says of the end of a call is taken for the account that it is live in, or in whose log it is
   'live_calls_provider_id_idx',
   'calls_by_provider_id',
