@@ -1,8 +1,8 @@
 import { mayUse } from '../../kernel/access/access.js';
 import type { Context } from '../../kernel/context/context.js';
 import { nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
-import { emptySql, likeText, rawSql, sql } from '../../kernel/database/sql.js';
-import { lowered } from '../../kernel/tables/searchPatterns.js';
+import { emptySql, joinSql, likeText, rawSql, type Sql, sql } from '../../kernel/database/sql.js';
+import { lowered, words } from '../../kernel/tables/searchPatterns.js';
 import type { AnyTable } from '../../kernel/tables/table.js';
 import { companyTable } from '../companies/company.table.js';
 import { contactTable } from '../contacts/contact.table.js';
@@ -31,12 +31,17 @@ interface Nameable {
   parent?: { column: string; table: string };
   /** Whether there may be so many that they are only found by their whole names. */
   isMany?: boolean;
+  /** Of these, a text with an index of its trigrams that holds in lower case whatever they may be called. */
+  searched?: Sql;
 }
 
 const nameables: Record<NameInput['type'], Nameable> = {
-  contact: { table: contactTable, scope: 'contacts', name: `concat_ws(' ', t.first_name, t.last_name)`, also: 't.email', isMany: true },
+  contact: {
+    ...{ table: contactTable, scope: 'contacts', name: `concat_ws(' ', t.first_name, t.last_name)`, also: 't.email' },
+    ...{ isMany: true, searched: sql`t.search_text` },
+  },
   company: { table: companyTable, scope: 'companies', name: 't.name', also: 't.domain', isMany: true },
-  deal: { table: dealTable, scope: 'deals', name: 't.title', isMany: true },
+  deal: { table: dealTable, scope: 'deals', name: 't.title', isMany: true, searched: words('t.title') },
   pipeline: { table: pipelineTable, scope: 'deals', name: 't.name' },
   stage: { table: stageTable, scope: 'deals', name: 't.name', parent: { column: 'pipeline_id', table: 'pipelines' } },
   tag: { table: tagTable, scope: 'tags', name: 't.name' },
@@ -62,9 +67,22 @@ const mostCandidates = 10;
 const row = { id: uuid, name: text, also: nullable(text), parentId: nullable(uuid), parent: nullable(text) };
 type Found = RowOf<typeof row>;
 
+/** A name with three letters or digits in a row, by which an index of trigrams leads to few texts. */
+const hasTrigram = /[\p{L}\p{N}]{3}/u;
+
+/**
+ * Leads an index to what some whole names may be of: a name that is compared is made anew for each record. Where a name is so short that
+ * the index leads to all of them, nothing is asked besides.
+ */
+function mayHold(searched: Sql | undefined, wanted: readonly string[], patterns: readonly string[]): Sql {
+  if (!searched || !wanted.every((name) => hasTrigram.test(name))) return emptySql;
+  const ways = patterns.map((pattern) => sql`${searched} like ${pattern}`);
+  return sql`and (${joinSql(ways, ' or ')})`;
+}
+
 /** The records of a type that some names may mean, those of a whole name first. */
 async function candidatesOf(ctx: Context, type: NameInput['type'], names: readonly string[]): Promise<Found[]> {
-  const { table, name, also = 'null::text', parent, isMany } = nameables[type];
+  const { table, name, also = 'null::text', parent, isMany, searched } = nameables[type];
   const visible = table.options.visible?.(ctx);
   const wanted = names.map((given) => given.toLowerCase());
   const patterns = wanted.map((given) => `%${likeText(given)}%`);
@@ -78,7 +96,8 @@ async function candidatesOf(ctx: Context, type: NameInput['type'], names: readon
   const ownerId = parent ? rawSql(`t.${parent.column}`) : sql`null::uuid`;
   // Without the offset PostgreSQL would make what a record is called anew wherever it is named.
   const found = sql`select ${table.id} as id, n.called as name, n.other as also, ${ownerId} as "parentId", ${owner} as parent
-    from ${rawSql(table.name)} t cross join lateral (select ${rawSql(name)} as called, ${rawSql(also)} as other offset 0) n where t.account_id = ${ctx.caller.account.id}::uuid and ${table.listed} and ${isNear}
+    from ${rawSql(table.name)} t cross join lateral (select ${rawSql(name)} as called, ${rawSql(also)} as other offset 0) n
+    where t.account_id = ${ctx.caller.account.id}::uuid and ${table.listed} ${mayHold(searched, wanted, patterns)} and ${isNear}
     ${visible ? sql`and ${visible}` : emptySql} order by ${isWhole} desc, 2, 1 limit ${mostNear}::int`;
   return ctx.longRead(() => ctx.select(row, found));
 }
