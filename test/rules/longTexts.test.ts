@@ -103,3 +103,15 @@ describe('the messages of a conversation', () => {
     expect(dataOf(await key.get(`/conversations/${kept.id}`))).toMatchObject({ messageCount: 120, unreadCount: 0 });
   });
 });
+
+describe('figures of all that ever happened', () => {
+  it('are long reads: of sequences, and of automations and their nodes', async () => {
+    const steps = [{ delayDays: 1, subject: 'Hello', body: 'Hello' }];
+    const { id } = dataOf(await acme.owner.post('/emails/sequences', { name: 'S', steps }));
+    const automation = dataOf(await acme.owner.post('/automations', { name: 'A', triggerEvent: 'contact.created' })).id;
+    const paths = [`/emails/sequences/${id}/stats`, `/automations/${automation}/analytics`, `/automations/${automation}/node-stats`];
+    const reads = paths.map((path) => async () => dataOf(await key.get(path)));
+    const listed = () => key.gql('{ sequences { nodes { stats { sent } } } }');
+    expect(await waits([...reads, listed])).toEqual([true, true, true, true]);
+  });
+});
