@@ -57,3 +57,17 @@ onPostgres(describe)('a value that waits for a change of its definition goes by 
     for (const one of ids) expect(dataOf(await acme.owner.get(`/contacts/${one}`)).customFields).toEqual({ other: 1 });
   });
 });
+
+onPostgres(describe)('who is refused for the values of a field', () => {
+  it('waits for nobody who writes values: to be told the numbers, or that its type stays', async () => {
+    const { id } = await field();
+    dataOf(await create({ size: 'XL' }));
+    await api.app.database.prisma.$transaction(async (writer) => {
+      await writer.$executeRaw`select 1 from pg_advisory_xact_lock_shared(hashtextextended(${acme.id}::text || 'custom_fields', 0))`;
+      const asked = await acme.owner.del(`/custom-fields/${id}`);
+      expectRefusal(asked, 409);
+      expect(asked.body.impact).toMatchObject({ valueCount: 1, dependencyCount: 0 });
+      expectRefusal(await acme.owner.patch(`/custom-fields/${id}`, { fieldType: 'number' }), 422, 'fieldType');
+    });
+  });
+});

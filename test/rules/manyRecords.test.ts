@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { nilId } from '../../src/kernel/base/ids.js';
+import { statements } from '../../src/kernel/database/statement.js';
 import { type Account, dataOf, expectRefusal, onPostgres, server, type TestServer } from '../support/index.js';
 import { eventually } from '../support/live.js';
 
@@ -38,6 +40,26 @@ describe('the values of a deleted custom field', () => {
     expect((await stand()).cleanedCount).toBe(most);
     const left = await api.app.database.prisma.contact.findMany({ where: { accountId }, select: { customFields: true } });
     expect(new Set(left.flatMap(({ customFields }) => Object.keys(customFields as object)))).toEqual(new Set(['other']));
+  });
+});
+
+describe('a look for the values of a custom field', () => {
+  it('goes over 5,000 records at a time, whether they have one or not', async () => {
+    const { id: accountId } = await api.seed.account();
+    const now = api.clock.now();
+    const ids = Array.from({ length: 5010 }, () => api.clock.id()).sort();
+    const data = ids.map((id, n) => ({ accountId, id, customFields: n === 5009 ? { rare: 'x' } : { other: n }, createdAt: now, updatedAt: now })); // biome-ignore format: one line
+    await api.app.database.prisma.contact.createMany({ data });
+    const look = async (name: string, after: string) => {
+      const { text, values } = statements.get(`${name} contacts`)!.bind(accountId, { key: 'rare', after } as never);
+      return (await api.app.database.execute(text, values)).rows;
+    };
+    const half = ids[4999]!;
+    for (const name of ['countCustomField', 'removeCustomField']) {
+      expect(await look(name, nilId)).toEqual([{ count: 0, last: half }]);
+      expect(await look(name, half)).toEqual([{ count: 1, last: null }]);
+    }
+    expect(await look('countCustomField', half)).toEqual([{ count: 0, last: null }]);
   });
 });
 

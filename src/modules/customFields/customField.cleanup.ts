@@ -10,6 +10,8 @@ import type { CustomFieldCleanup } from './customField.model.js';
 
 /** Records that one transaction cleans. */
 const batch = 200;
+/** Records that one transaction looks at. None of them may have the value: a look that ended at those that have would go over all. */
+const mostLooked = 5000;
 /** Batches that one job cleans; the rest is left to the next, so that what a crash leaves is soon taken up again. */
 const batchesOfJob = 25;
 /** How often a cleanup is tried again before it counts as failed. */
@@ -24,57 +26,71 @@ export async function getCleanup(ctx: Context, id: string): Promise<CustomFieldC
 const removeValues = statementsFor((table) =>
   statement({
     name: `removeCustomField ${table}`,
-    takes: { key: text, after: nullable(uuid) },
+    takes: { key: text, after: uuid },
     row: { count: integer, last: nullable(uuid) },
     changes: true,
     text: ({ account, key, after }) => sql`
-      with chosen as (select id from ${rawSql(table)} where account_id = ${account} and jsonb_exists(custom_fields, ${key})
-        and id > coalesce(${after}, ${nilId}::uuid) order by id limit ${batch}::int for update),
+      with looked as materialized (select id, jsonb_exists(custom_fields, ${key}) as has from ${rawSql(table)}
+        where account_id = ${account} and id > ${after} order by id limit ${mostLooked}::int),
+      having_it as materialized (select id from looked where has order by id limit ${batch}::int),
+      chosen as (select t.id from ${rawSql(table)} t where t.account_id = ${account} and t.id = any(array(select id from having_it))
+        and jsonb_exists(t.custom_fields, ${key}) order by t.id for update),
       cleaned as (update ${rawSql(table)} t set custom_fields = t.custom_fields - ${key} from chosen
         where t.account_id = ${account} and t.id = chosen.id returning 1)
-      select (select count(*)::int from cleaned) as count, (select id from chosen order by id desc limit 1) as last`,
+      select (select count(*)::int from cleaned) as count, case
+        when (select count(*) from having_it) = ${batch}::int then (select id from having_it order by id desc limit 1)
+        when (select count(*) from looked) = ${mostLooked}::int then (select id from looked order by id desc limit 1) end as last`,
   }),
 );
 
-/**
- * Removes the next values, of the records behind an id, and answers the last of these ids. After the last record it answers the nil id, to
- * begin again: a merge may have carried a value to a record that was passed. Null where a look over all of them found nothing.
- */
-async function step(ctx: Context, id: string, after: string | null): Promise<string | null> {
-  const { entityType, fieldKey, status } = await getCleanup(ctx, id);
-  if (status === 'completed') return null;
-  const [removed] = await ctx.rows(removeValues[entityType], { key: fieldKey, after });
-  const isEnd = removed!.count < batch;
-  const last = isEnd ? (removed!.count > 0 || (after !== null && after !== nilId) ? nilId : null) : removed!.last;
-  const ended = last ? { status: 'running' } : { status: 'completed', completedAt: ctx.now() };
-  const where = ctx.at(id);
-  await ctx.db.customFieldCleanup.update({ where, data: { ...ended, error: null, cleanedCount: { increment: removed!.count } } });
-  return last;
+/** How far a look over all records came: behind which of them it goes on, and whether it found a value. */
+interface Look {
+  after: string;
+  hasFound: boolean;
 }
 
-/** A job that goes on behind a record, where one did the others. */
-export interface Cleaning {
+/**
+ * Removes the next values and answers how the look goes on. One that found something is followed by another from the first record on: a
+ * merge may have carried a value to a record that was passed. Undefined where a look over all of them found nothing.
+ */
+async function step(ctx: Context, id: string, look: Look): Promise<Look | undefined> {
+  const { entityType, fieldKey, status } = await getCleanup(ctx, id);
+  if (status === 'completed') return undefined;
+  const [removed] = await ctx.rows(removeValues[entityType], { key: fieldKey, after: look.after });
+  const { count, last } = removed!;
+  const hasFound = look.hasFound || count > 0;
+  const again = hasFound ? { after: nilId, hasFound: false } : undefined;
+  const next = last ? { after: last, hasFound } : again;
+  const ended = next ? { status: 'running' } : { status: 'completed', completedAt: ctx.now() };
+  const where = ctx.at(id);
+  await ctx.db.customFieldCleanup.update({ where, data: { ...ended, error: null, cleanedCount: { increment: count } } });
+  return next;
+}
+
+/** A job that goes on behind a record, where one did the others. One of the version before does not say whether these found anything. */
+export interface Cleaning extends Partial<Look> {
   cleanupId: string;
-  after?: string;
 }
 
 export const cleanupJob = { retryLimit: cleanupRetries, retryDelay: 2 };
 
-async function clean(ctx: Context, { cleanupId, after }: Cleaning): Promise<void> {
-  let last: string | null = after ?? null;
+async function clean(ctx: Context, { cleanupId, after = nilId, hasFound = after !== nilId }: Cleaning): Promise<void> {
+  let look: Look = { after, hasFound };
   for (let n = 0; n < batchesOfJob; n++) {
-    const from: string | null = last;
-    last = await ctx.transaction((inside) => step(inside, cleanupId, from));
-    if (last === null) return;
+    const from = look;
+    const next = await ctx.transaction((inside) => step(inside, cleanupId, from));
+    if (!next) return;
+    look = next;
     await nextTurn();
   }
-  await ctx.enqueue('customFieldCleanup', { cleanupId, after: last }, cleanupJob);
+  await ctx.enqueue('customFieldCleanup', { cleanupId, ...look }, cleanupJob);
 }
 
 /** The job behind DELETE /custom-fields/{id}: takes the values of the key out of every record, a batch a transaction. */
 export const cleanUp: JobHandler<Cleaning> = async (ctx, cleaning, { retries }) => {
   try {
-    await clean(ctx, cleaning);
+    // What a try found before it failed is not told: another look follows.
+    await clean(ctx, retries > 0 ? { ...cleaning, hasFound: true } : cleaning);
   } catch (error) {
     if (retries >= cleanupRetries) {
       const data = { status: 'failed', error: 'The values could not be removed; make the field again and delete it' };

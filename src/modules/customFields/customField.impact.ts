@@ -1,3 +1,4 @@
+import { nilId } from '../../kernel/base/ids.js';
 import type { Context } from '../../kernel/context/context.js';
 import { integer, json, listOf, nullable, text, uuid, word } from '../../kernel/database/kinds.js';
 import { rawSql, type Sql, sql } from '../../kernel/database/sql.js';
@@ -18,21 +19,33 @@ export const statementsFor = <S>(make: (table: string) => S): Record<keyof typeo
   company: make(tables.company),
 });
 
+/** Records that one statement looks at: of very many, whose fields are large, a look at all takes longer than a statement may. */
+const mostLooked = 5000;
+
 // Deleted records count too: they can be restored, with their values.
 const valueCount = statementsFor((table) =>
   statement({
     name: `countCustomField ${table}`,
-    takes: { key: text },
-    row: { count: integer },
-    text: ({ account, key }) =>
-      sql`select count(*)::int as count from ${rawSql(table)} where account_id = ${account} and jsonb_exists(custom_fields, ${key})`,
+    takes: { key: text, after: uuid },
+    row: { count: integer, last: nullable(uuid) },
+    text: ({ account, key, after }) => sql`
+      with looked as materialized (select id, jsonb_exists(custom_fields, ${key}) as has from ${rawSql(table)}
+        where account_id = ${account} and id > ${after} order by id limit ${mostLooked}::int)
+      select count(*) filter (where l.has)::int as count,
+        case when count(*) = ${mostLooked}::int then (select m.id from looked m order by m.id desc limit 1) end as last
+      from looked l`,
   }),
 );
 
-/** How many records have a value of the field. */
+/** How many records have a value of the field, counted some at a time. */
 export async function countValues(ctx: Context, { entityType, fieldKey }: Place): Promise<number> {
-  const [row] = await ctx.rows(valueCount[entityType], { key: fieldKey });
-  return row!.count;
+  let total = 0;
+  for (let after: string | null = nilId; after !== null; ) {
+    const [row]: { count: number; last: string | null }[] = await ctx.rows(valueCount[entityType], { key: fieldKey, after });
+    total += row!.count;
+    after = row!.last;
+  }
+  return total;
 }
 
 const most = 100;

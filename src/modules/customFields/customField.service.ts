@@ -64,6 +64,19 @@ export async function createCustomField(ctx: Context, input: CreateCustomFieldIn
   return record;
 }
 
+/** What says what values mean. */
+const fixing = ['fieldType', 'fieldKey', 'entityType'] as const;
+
+/** Throws 422 where a change of what values mean meets records that have one. */
+async function checkNoValues(ctx: Context, before: CustomField, input: UpdateCustomFieldInput): Promise<void> {
+  const fixed = fixing.find((name) => input[name] !== undefined && input[name] !== before[name]);
+  if (!fixed) return;
+  const values = await countValues(ctx, before);
+  check(values === 0, () =>
+    unprocessable(fixed, 'conflicting', `cannot be changed while ${values} records have a value`, { valueCount: values }),
+  );
+}
+
 const tracked = ['entityType', 'fieldKey', 'label', 'fieldType', 'section', 'options', 'isRequired', 'sortOrder'];
 
 /**
@@ -71,6 +84,8 @@ const tracked = ['entityType', 'fieldKey', 'label', 'fieldType', 'section', 'opt
  * becomes one of another type keeps the options that this may have, unless others are given.
  */
 export async function updateCustomField(ctx: Context, id: string, input: UpdateCustomFieldInput): Promise<CustomField> {
+  // What is refused holds up nobody who writes a value.
+  if (fixing.some((name) => input[name] !== undefined)) await checkNoValues(ctx, await getCustomField(ctx, id), input);
   await lockDefinitions(ctx);
   const before = await getCustomField(ctx, id);
   const { fieldType } = input;
@@ -80,13 +95,7 @@ export async function updateCustomField(ctx: Context, id: string, input: UpdateC
   const after = { ...before, ...given };
   const changes = changesBetween(before, after, tracked);
   if (Object.keys(changes).length === 0) return before;
-  const fixed = (['fieldType', 'fieldKey', 'entityType'] as const).find((name) => changes[name]);
-  if (fixed) {
-    const values = await countValues(ctx, before);
-    check(values === 0, () =>
-      unprocessable(fixed, 'conflicting', `cannot be changed while ${values} records have a value`, { valueCount: values }),
-    );
-  }
+  await checkNoValues(ctx, before, input);
   if (changes.fieldKey || changes.entityType) await checkKey(ctx, after);
   checkOptions(after.fieldType, after.options ?? null);
   const record = ctx.update('CustomField', before, given);
@@ -101,12 +110,14 @@ export async function updateCustomField(ctx: Context, id: string, input: UpdateC
  * confirms just these; both are counted again while nobody can write a value. The values go afterwards, in a cleanup.
  */
 export async function deleteCustomField(ctx: Context, id: string, confirmation?: ConfirmImpactInput | null): Promise<DeletedCustomField> {
+  // Who only asks for the numbers holds up nobody who writes a value.
+  if (!confirmation?.confirmImpact) checkConfirmed(confirmation ?? {}, await impactOf(ctx, await getCustomField(ctx, id)));
   await lockDefinitions(ctx);
   const field = await getCustomField(ctx, id);
   const { entityType, fieldKey } = field;
-  const valueCount = await countValues(ctx, field);
-  const summary = await dependenciesOf(ctx, field);
-  checkConfirmed(confirmation ?? {}, { valueCount, ...summary });
+  const impact = await impactOf(ctx, field);
+  checkConfirmed(confirmation ?? {}, impact);
+  const { valueCount, ...summary } = impact;
   await ctx.db.customField.delete({ where: ctx.at(field.id) });
   await ctx.emit({ name: 'custom_field.deleted', record: field });
   const cleanup = valueCount > 0 ? await ctx.db.customFieldCleanup.create({ data: { entityType, fieldKey, valueCount } }) : null;
@@ -139,6 +150,11 @@ const shown = ({ dependencyCount, dependencies }: DependencySummary) => ({
 interface Impact extends DependencySummary {
   valueCount: number;
 }
+
+const impactOf = async (ctx: Context, field: CustomField): Promise<Impact> => ({
+  valueCount: await countValues(ctx, field),
+  ...(await dependenciesOf(ctx, field)),
+});
 
 function checkConfirmed({ confirmImpact, expectedValueCount, expectedDependencyCount }: ConfirmImpactInput, impact: Impact): void {
   const { valueCount, dependencyCount } = impact;
