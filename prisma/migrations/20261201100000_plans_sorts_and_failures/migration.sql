@@ -1,4 +1,4 @@
--- Each sort key of enrollments and of workflow runs has an index in its order; both ways where it may be empty, since that comes last in both.
+-- Each sort key of enrollments and of workflow runs has an index in its order; two where it may be empty, since that comes last both ways.
 -- CreateIndex
 CREATE INDEX "enrollments_account_id_created_at_id_idx" ON "enrollments"("account_id", "created_at", "id");
 
