@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { MailRefused } from '../../src/vendors/email/email.js';
 import { Automations, aNode } from '../support/automations.js';
 import { answer, answered, bounce, inboundMail, mailing } from '../support/inboundMail.js';
 import { type Account, dataOf, type Loose, server, type TestServer } from '../support/index.js';
@@ -125,5 +126,62 @@ describe('a mail that is opened', () => {
     await automations.until(run!, 'waiting');
     await open(await firstMailTo(contact.email));
     await automations.until(run!, 'success');
+  });
+});
+
+describe('a mail that the mail server refuses', () => {
+  it('ends the wait of the automation that sent it', async () => {
+    const contact = await acme.contact({ email: 'unknown@example.com' });
+    const automations = new Automations(acme, await acme.key());
+    const failed = { event: 'message.updated', conditions: { status: 'failed' } };
+    const id = await automations.make([
+      aNode('mail', 'action', { type: 'send_email', config: { subject: 'Is this you?', body: 'Please answer' } }, 'wait'),
+      aNode('wait', 'wait', failed, 'end'),
+      aNode('end', 'end'),
+    ]);
+    const refused = jest.spyOn(api.app.vendors.email, 'send').mockRejectedValueOnce(new MailRefused('550 5.1.1 user unknown', true));
+    const [run] = await automations.enroll(id, contact.id);
+    await automations.until(run!, 'success');
+    refused.mockRestore();
+    expect((await automations.steps(run!))[1]!.output).toMatchObject({ ended: 'event', event: 'message.updated' });
+  });
+});
+
+describe('a sequence that an automation enrolls into', () => {
+  /** A run that enrolls a new contact in a sequence of one mail, and waits for an event. */
+  async function enrolls(wait: Loose) {
+    const key = await acme.key();
+    const [automations, sequences] = [new Automations(acme, key), new Sequences(acme, key)];
+    const contact = await sequences.reader();
+    const config = { sequenceId: await sequences.make([aStep(0)]) };
+    const id = await automations.make([
+      aNode('enroll', 'action', { type: 'enroll_sequence', config }, 'wait'),
+      aNode('wait', 'wait', wait, 'end'),
+      aNode('end', 'end'),
+    ]);
+    const [run] = await automations.enroll(id, contact.id);
+    return { automations, contact, run: run! };
+  }
+
+  it('ends its wait once it is complete', async () => {
+    const { automations, run } = await enrolls({ event: 'enrollment.updated', conditions: { status: 'completed' } });
+    await automations.until(run, 'success');
+    expect((await automations.steps(run))[1]!.output).toMatchObject({ ended: 'event', event: 'enrollment.updated' });
+  });
+
+  it('does not end its wait by a mail on its way, nor by what a machine answers to it', async () => {
+    const sends = await enrolls({ event: 'message.sent' });
+    const { automations, contact, run } = await enrolls({ event: 'message.received' });
+    const mail = await firstMailTo(contact.email);
+    await firstMailTo(sends.contact.email);
+    const { brought } = mailing(api, acme);
+    expect(answered(await brought(answer({ to: mail.replyTo, more: ['Auto-Submitted: auto-replied'] }, 'I am away')))).toEqual({
+      taken: true,
+    });
+    await automations.read();
+    expect(await automations.standing(run)).toBe('waiting message.received');
+    expect(await automations.standing(sends.run)).toBe('waiting message.sent');
+    expect(answered(await brought(answer({ to: mail.replyTo })))).toEqual({ taken: true });
+    await automations.until(run, 'success');
   });
 });

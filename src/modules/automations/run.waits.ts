@@ -77,13 +77,22 @@ export const waitedFor = (account: Sql): Sql => sql`(
   select e.name from waited w cross join lateral (values (w.name), (split_part(w.name, '.', 1) || '.deleted')) e (name)
   where w.name is not null)`;
 
+/** A message that a run has sent is its own doing as it is made and as it goes, and so is what a machine answers to it. */
+const ofSending = ['message.created', 'message.sent', 'message.received'];
+
 /**
- * Whether an event came after a wait began, and was not caused by the run itself. A wait keeps the end of the feed as it began; where an
+ * Whether an event tells what a run itself did: what its steps changed, in its own name, and its mails. What becomes of these later, by the
+ * server or by somebody outside, is not its doing: a sequence that goes on or is complete, a mail that is refused, comes back or is opened.
+ */
+const isOwn = ({ causes, actor, names }: FeedEvent, run: string): boolean =>
+  causes.at(-1)?.runId === run && (actor.kind === 'automation' || names.some((name) => ofSending.includes(name)));
+
+/**
+ * Whether an event came after a wait began, and was not the doing of the run itself. A wait keeps the end of the feed as it began; where an
  * old one has not kept it, the time of the event tells.
  */
 function isAfter(event: FeedEvent, { id, since, after, unplaced }: RowOf<typeof beginning> & { id: string }): boolean {
-  const cause = event.causes.at(-1);
-  if (cause?.runId === id && !cause.isReport) return false;
+  if (isOwn(event, id)) return false;
   return after === null ? event.createdAt >= since! : isBehind(event, { after, unplaced });
 }
 

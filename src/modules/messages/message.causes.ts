@@ -13,10 +13,10 @@ const causesOf = statement({
 
 /**
  * As of the runs behind a mail of ours: what a machine answers to it is their doing, and may not start them again without end. So it is
- * with a report of what became of it, for which a run that sent it may wait all the same.
+ * with a report of what became of it, which ends a wait of the run that sent it all the same.
  */
-export async function asOfRunsBehind(ctx: Context, id: string, { isReport }: Pick<Cause, 'isReport'> = {}): Promise<Context> {
+export async function asOfRunsBehind(ctx: Context, id: string): Promise<Context> {
   const [sent] = await ctx.rows(causesOf, { id });
-  const causes = (sent?.causes ?? []).map((cause) => ({ ...cause, ...(isReport && { isReport }) }));
+  const causes = sent?.causes ?? [];
   return causes.length > 0 ? ctx.within(causes, ctx.caller.actor!) : ctx;
 }
