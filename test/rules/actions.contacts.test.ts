@@ -62,6 +62,20 @@ describe.each(ways)('a run that is started by %s', (_what, event, happens) => {
     expect(await automations.runs(nobody)).toMatchObject([{ contactId: null, status: 'success' }]);
     dataOf(await acme.owner.del(`/automations/${nobody}`));
   });
+
+  it('would end a wait of that contact alone, in an automation', async () => {
+    const id = await automations.make([aNode('wait', 'wait', { event }, 'end'), aNode('end', 'end')]);
+    const contact = await automations.contact();
+    const [run] = await automations.enroll(id, contact);
+    await automations.until(run!, 'waiting');
+    await happens(await automations.contact());
+    await happens(undefined);
+    await automations.read();
+    expect(await automations.standing(run!)).toBe(`waiting ${event}`);
+    await happens(contact);
+    await automations.until(run!, 'success');
+    dataOf(await acme.owner.del(`/automations/${id}`));
+  });
 });
 
 describe('an e-mail of a run', () => {

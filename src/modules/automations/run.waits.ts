@@ -4,7 +4,7 @@ import { type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { FeedEvent } from '../../kernel/events/feedStore.js';
 import { isBehind } from '../../kernel/events/readers.js';
-import { contactOf as contactIn } from '../actions/action.contact.js';
+import { contactsOf } from '../actions/action.contact.js';
 import { contactAfterEvent } from '../actions/action.service.js';
 import { evaluator } from '../actions/action.trigger.js';
 import { mergedOf } from '../contacts/contact.merged.js';
@@ -15,8 +15,13 @@ import { failWaits } from './run.end.js';
 import type { RunState } from './run.table.js';
 import { ofNew, wayOf } from './run.ways.js';
 
-/** The contact whom an event is about; none where it is about nobody, or about one who is gone. */
-const contactOf = (event: FeedEvent): string | null => contactAfterEvent(event.name, contactIn(event));
+type ContactOf = (event: FeedEvent) => string | null;
+
+/** The contacts whom events are about, as runs are that they start; none where one is about nobody, or about one who is gone. */
+async function contactOfEach(ctx: Context, events: readonly FeedEvent[]): Promise<ContactOf> {
+  const contactIn = await contactsOf(ctx, events);
+  return (event) => contactAfterEvent(event.name, contactIn(event));
+}
 
 const beginning = { since: nullable(instant), after: nullable(text), unplaced: listOf(uuid) };
 const waitingRun = {
@@ -100,7 +105,7 @@ function isAfter(event: FeedEvent, { id, since, after, unplaced }: RowOf<typeof 
 const isInTime = ({ createdAt }: FeedEvent, { until }: Waiting): boolean => until === null || createdAt <= until;
 
 /** Whether an event is about what a run is about. */
-const concerns = (ctx: Context, event: FeedEvent, run: Waiting): boolean =>
+const concerns = (ctx: Context, event: FeedEvent, run: Waiting, contactOf: ContactOf): boolean =>
   wayOf(ctx, run, event.name) === 'record' ? event.entityId === run.entityId : run.people.includes(contactOf(event) ?? '');
 
 /** What tells that a record is gone to which an event might come. */
@@ -110,6 +115,7 @@ const isDeletion = ({ type, name }: FeedEvent): boolean => type !== 'Contact' &&
 
 /** What events mean to runs that wait: which of them one waited for, or that none of them can come any more. */
 export async function outcomesOf(ctx: Context, events: readonly FeedEvent[], only: string | null): Promise<Outcome[]> {
+  const contactOf = await contactOfEach(ctx, events);
   const contacts = [...new Set(events.flatMap((event) => contactOf(event) ?? []))];
   const records = [...new Set(events.flatMap(({ type, name, entityId }) => (type === 'Contact' || ofNew.test(name) ? [] : [entityId])))];
   if (contacts.length === 0 && records.length === 0) return [];
@@ -128,7 +134,7 @@ export async function outcomesOf(ctx: Context, events: readonly FeedEvent[], onl
     const arrived = events.find(
       (event) =>
         event.name === run.event &&
-        concerns(ctx, event, run) &&
+        concerns(ctx, event, run, contactOf) &&
         isAfter(event, run) &&
         isInTime(event, run) &&
         evaluate(event, conditions).holds,

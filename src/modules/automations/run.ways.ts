@@ -19,18 +19,21 @@ const mayCome = (event: string, trigger: string | null, isForSomebody: boolean):
   !ofNew.test(event) && !trigger?.endsWith('.deleted') && (event !== trigger || ofMany.test(event) || !isForSomebody);
 
 // Of each type of record one answer, for the life of the server.
-const naming = new WeakMap<object, Map<string, boolean>>();
+const known = new WeakMap<object, Map<string, boolean>>();
 
-/** Whether records of a type may name a contact. */
+/** What names the contact of a record: itself, or as `contactsOf` finds it, the deal or the invoice that it is of. */
+const naming = ['contactId', 'contact', 'dealId', 'invoiceId'];
+
+/** Whether records of a type may be about a contact. */
 function namesContact(schema: Parameters<typeof recordSchema>[0], type: string): boolean {
-  const known = naming.get(schema) ?? new Map<string, boolean>();
-  naming.set(schema, known);
+  const its = known.get(schema) ?? new Map<string, boolean>();
+  known.set(schema, its);
   const look = () => {
     const members = recordSchema(schema, type).properties as object;
-    return 'contactId' in members || 'contact' in members;
+    return naming.some((name) => name in members);
   };
-  const names = known.get(type) ?? (type === 'Contact' || look());
-  known.set(type, names);
+  const names = its.get(type) ?? (type === 'Contact' || look());
+  its.set(type, names);
   return names;
 }
 
