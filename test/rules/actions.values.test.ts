@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { aNode } from '../support/automations.js';
 import { acme, served } from '../support/automationsServed.js';
 import { dataOf, day, expectRefusal, hour, type Loose } from '../support/index.js';
@@ -114,6 +114,58 @@ describe('a value with merge fields', () => {
     expect(named.contact.email).toBe('keeps@example.com');
     const wrong = await doneFor({ ...person, jobTitle: 'keeps too' }, { field: 'doNotContact', value: '{{contact.firstName}}' });
     expect(wrong).toMatchObject({ status: 'failed', error: 'invalid_request: doNotContact must be true or false' });
+  });
+});
+
+/** Defines a custom field of contacts; answers its id. */
+const defined = async (fieldKey: string, fieldType: string, more: Loose = {}): Promise<string> =>
+  dataOf(await acme.owner.post('/custom-fields', { entityType: 'contact', fieldKey, label: fieldKey, fieldType, ...more })).id;
+
+describe('a custom field that is set by one merge field alone', () => {
+  let made: string[] = [];
+  beforeAll(async () => {
+    const choices = { options: { choices: ['golf', 'wine', 'opera'] } };
+    made = [await defined('likes', 'multiselect', choices), await defined('tasted', 'multiselect', choices)];
+    made.push(await defined('consents', 'boolean'), await defined('score', 'number'), await defined('code', 'text'));
+  });
+  afterAll(async () => {
+    for (const id of made) await acme.owner.post(`/custom-fields/${id}/delete`, {});
+  });
+
+  it.each([
+    [
+      'a list of choices',
+      { customFields: { likes: ['golf', 'wine'], tasted: ['opera'] } },
+      'tasted',
+      'customFields.likes',
+      ['golf', 'wine'],
+    ],
+    ['a truth value', { doNotContact: true }, 'consents', 'doNotContact', true],
+    ['a number', { customFields: { points: 1200 } }, 'score', 'customFields.points', 1200],
+    ['a number that is a text there', { customFields: { points: 1200 } }, 'code', 'customFields.points', '1200'],
+  ])('is what that names, as its definition takes it: %s', async (what, fields, key, path, value) => {
+    const contact = { firstName: 'A', jobTitle: `whole ${what}`, ...fields };
+    const done = await doneFor(contact, { field: `customFields.${key}`, value: `{{contact.${path}}}` });
+    expect(done).toMatchObject({ status: 'success', result: { newValue: value } });
+    expect(done.contact.customFields[key]).toEqual(value);
+  });
+
+  it('is cleared by a list that is empty or not there', async () => {
+    const contact = { firstName: 'A', jobTitle: 'whole none', customFields: { tasted: ['opera'] } };
+    const done = await doneFor(contact, { field: 'customFields.tasted', value: '{{contact.customFields.likes}}' });
+    expect(done).toMatchObject({ status: 'success', result: { newValue: null } });
+    expect(done.contact.customFields.tasted).toBeUndefined();
+  });
+
+  it('fails where that is an object, as a text does by any list, and loses nothing', async () => {
+    const contact = { firstName: 'A', source: 'web', customFields: { likes: ['golf'], tasted: ['opera'] } };
+    const named = 'does not take the list or the object that a merge field names: contact.customFields';
+    const whole = await doneFor({ ...contact, jobTitle: 'object' }, { field: 'customFields.tasted', value: '{{contact.customFields}}' });
+    expect(whole).toMatchObject({ status: 'failed', error: `invalid_request: customFields.tasted ${named}` });
+    expect(whole.contact.customFields.tasted).toEqual(['opera']);
+    const text = await doneFor({ ...contact, jobTitle: 'list' }, { field: 'source', value: '{{contact.customFields.likes}}' });
+    expect(text).toMatchObject({ status: 'failed', error: `invalid_request: source ${named}.likes` });
+    expect(text.contact.source).toBe('web');
   });
 });
 

@@ -50,3 +50,20 @@ describe('what placeholders name that cannot be printed', () => {
     dataOf(await acme.owner.del(`/workflows/${workflow.id}`));
   });
 });
+
+it('a list of plain values that a member of a payload names alone is a list there', async () => {
+  const given = {
+    likes: '{{record.customFields.likes}}',
+    within: 'Likes: {{record.customFields.likes}}',
+    age: '{{contact.customFields.age}}',
+  };
+  const actions = [{ type: 'send_webhook', config: { url, payload: given } }];
+  const workflow = await activeWorkflow(acme, { trigger: { event: 'contact.created', conditions: { lastName: 'Listed' } }, actions });
+  await acme.contact({ firstName: 'Ada', lastName: 'Listed', customFields: { likes: ['golf', 'wine'], age: 7 } });
+  const [run] = await endedRuns(acme, workflow);
+  expect(run).toMatchObject({ status: 'success', error: null });
+  const ask = `{ webhookDeliveries(filter: { sourceId: "${workflow.id}" }) { nodes { payload } } }`;
+  const [sent] = (await (await acme.key()).gql(ask)).data.webhookDeliveries.nodes;
+  expect(sent.payload).toEqual({ likes: ['golf', 'wine'], within: 'Likes: ', age: '7' });
+  dataOf(await acme.owner.del(`/workflows/${workflow.id}`));
+});

@@ -9,12 +9,12 @@ import { links as linksOfCompany, updateCompany } from '../companies/company.ser
 import { UpdateContactInput } from '../contacts/contact.model.js';
 import { links as linksOfContact, updateContact } from '../contacts/contact.service.js';
 import type { CustomField } from '../customFields/customField.model.js';
-import { customFieldFaults } from '../customFields/customField.values.js';
+import { customFieldFaults, spelledCustom } from '../customFields/customField.values.js';
 import { UpdateDealInput } from '../deals/deal.model.js';
 import { links as linksOfDeal, updateDeal } from '../deals/deal.service.js';
 import { UpdateTaskInput } from '../tasks/task.model.js';
 import { links as linksOfTask, updateTask } from '../tasks/task.service.js';
-import { mergedJson, mergeFieldsOf, namesValue, Room, wholeMergeField } from '../templates/template.mergeFields.js';
+import { listIn, mergedJson, mergeFieldsOf, namesValue, Room, wholeMergeField } from '../templates/template.mergeFields.js';
 import type { ReportFault } from './action.config.js';
 import { type ActionContext, type ActionKind, success } from './action.kinds.js';
 import { mayName } from './action.values.js';
@@ -109,16 +109,26 @@ async function faultsOf(ctx: Context, config: UpdateConfig, rule: FieldRule): Pr
 
 const namesNothing = (path: string): Fault => ({ code: 'not_allowed', message: `names a merge field that is not there: ${path}` });
 
+const noPlainValue = (path: string): Fault => ({
+  code: 'invalid_type',
+  message: `does not take the list or the object that a merge field names: ${path}`,
+});
+
 /**
  * The value with its placeholders filled in. Throws 400 where it is one placeholder alone that names nothing: to clear a field is to say
- * null.
+ * null. One that names a list stands for the list in a custom field, and is refused in any other: nothing of it would be left as a text.
  */
 async function filled(ctx: Context, { entity = 'contact', field, value = null }: UpdateConfig, at: ActionContext): Promise<unknown> {
-  const values = mergeFieldsOf(JSON.stringify(value)).length > 0 ? await at.values() : {};
+  const hasFields = mergeFieldsOf(JSON.stringify(value)).length > 0;
+  const values = hasFields ? await at.values() : {};
   const path = typeof value === 'string' ? wholeMergeField(value) : undefined;
   if (path !== undefined && !namesValue(values, path)) throw invalid([detailOf(field, namesNothing(path))]);
+  const list = typeof value === 'string' ? listIn(value, values) : undefined;
+  if (list && field.startsWith(custom)) return list;
+  if (list !== undefined) throw invalid([detailOf(field, noPlainValue(path!))]);
   const merged = mergedJson(value, values, new Room('value'));
-  return field.startsWith(custom) ? merged : spelled(ctx.app.registry.schema(), entities[entity]!.input.name, field, merged);
+  if (!field.startsWith(custom)) return spelled(ctx.app.registry.schema(), entities[entity]!.input.name, field, merged);
+  return hasFields ? spelledCustom(ctx, entity as CustomField['entityType'], field.slice(custom.length), merged) : merged;
 }
 
 type Input = Record<string, unknown>;

@@ -149,6 +149,21 @@ export async function customFieldFaults(ctx: Context, entityType: CustomField['e
   return missing ? [...details, missing] : details;
 }
 
+/**
+ * A text as the truth value or the number that a custom field takes, where it spells one exactly: what placeholders became is text. What no
+ * definition says anything of stays as it is.
+ */
+export async function spelledCustom(ctx: Context, entityType: CustomField['entityType'], key: string, value: unknown): Promise<unknown> {
+  if (!isString(value)) return value;
+  const isTruth = /^(true|false)$/.test(value);
+  const isNumber = value.length <= 15 && Number.isFinite(Number(value)) && String(Number(value)) === value;
+  if (!isTruth && !isNumber) return value;
+  const all = await customFieldsLoader(ctx).load(entityType);
+  const type = all.find(({ fieldKey }) => fieldKey === key)?.fieldType;
+  if (isTruth) return type === 'boolean' ? value === 'true' : value;
+  return type === 'number' ? Number(value) : value;
+}
+
 const { entityType, fieldKey, label, fieldType, options, isRequired } = shapeOf(CustomField);
 
 const definitionsOf = statement({

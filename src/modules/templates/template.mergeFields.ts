@@ -47,15 +47,34 @@ export function namesValue(values: MergeValues, path: string): boolean {
   return true;
 }
 
-/** What a path leads to by own members alone: nothing for any other, and for what is no plain value. */
-function valueAt(values: MergeValues, path: string): string {
+/** What a path leads to by own members alone; undefined for any other. */
+function memberAt(values: MergeValues, path: string): unknown {
   let at: unknown = values;
   for (const name of path.split('.')) {
-    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, name)) return '';
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, name)) return undefined;
     at = (at as Record<string, unknown>)[name];
   }
+  return at;
+}
+
+/** What a path leads to as a text: nothing for what is not there, and for what is no plain value. */
+function valueAt(values: MergeValues, path: string): string {
+  const at = memberAt(values, path);
   if (at instanceof Date) return at.toISOString();
-  return ['string', 'number', 'boolean'].includes(typeof at) ? String(at) : '';
+  return isPlain(at) ? String(at) : '';
+}
+
+const isPlain = (value: unknown): boolean => ['string', 'number', 'boolean'].includes(typeof value);
+
+/**
+ * What no text can hold: the list of plain values, as of a custom field of several choices, that a text names which is one placeholder
+ * alone; null for another list or an object, and undefined for all else, an empty one included.
+ */
+export function listIn(text: string, values: MergeValues): readonly unknown[] | null | undefined {
+  const path = wholeMergeField(text);
+  const at = path === undefined ? undefined : memberAt(values, path);
+  if (typeof at !== 'object' || at === null || at instanceof Date || Object.keys(at).length === 0) return undefined;
+  return Array.isArray(at) && at.every(isPlain) ? at : null;
 }
 
 const controls = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ');
@@ -117,12 +136,15 @@ export class Room {
   /** A text with its values. Throws 400 naming the field where there is no room for it. */
   fill(text: string | Words, valueFor: (path: string) => string): string {
     const words = typeof text === 'string' ? new Words(text) : text;
-    return words.filled(valueFor, (bytes) => {
-      this.#taken += bytes;
-      check(this.#taken <= this.mostBytes, () =>
-        invalidField(this.field, 'too_large', `must be at most ${this.mostBytes / 1024} KB with the values of its merge fields`),
-      );
-    });
+    return words.filled(valueFor, (bytes) => this.take(bytes));
+  }
+
+  /** Takes so many bytes of it. Throws 400 naming the field where it has not as many. */
+  take(bytes: number): void {
+    this.#taken += bytes;
+    check(this.#taken <= this.mostBytes, () =>
+      invalidField(this.field, 'too_large', `must be at most ${this.mostBytes / 1024} KB with the values of its merge fields`),
+    );
   }
 }
 
@@ -134,12 +156,19 @@ export const isTooLarge = (error: unknown): boolean => error instanceof AppError
  */
 export const merged = (text: string | Words, values: MergeValues, room: Room): string => room.fill(text, (path) => valueAt(values, path));
 
-/** A JSON value with the placeholders of its texts filled in. */
+/** A JSON value with the placeholders of its texts filled in: a member of an object that is one alone becomes the list that it names. */
 export function mergedJson(value: unknown, values: MergeValues, room: Room): unknown {
   if (typeof value === 'string') return merged(value, values, room);
   if (Array.isArray(value)) return value.map((item) => mergedJson(item, values, room));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, mergedJson(member, values, room)]));
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, mergedMember(member, values, room)]));
+}
+
+function mergedMember(member: unknown, values: MergeValues, room: Room): unknown {
+  const list = typeof member === 'string' ? listIn(member, values) : undefined;
+  if (!list) return mergedJson(member, values, room);
+  room.take(Buffer.byteLength(JSON.stringify(list)));
+  return list;
 }
 
 /** HTML with its values filled in, which are escaped. Throws 400 where it becomes too large. */
