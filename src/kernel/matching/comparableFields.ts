@@ -79,7 +79,8 @@ function kindOf({ type, extensions }: RecordField['field']): FilterKind {
   return isList(type) ? 'json' : (scalarKinds[getNamedType(type).name] ?? 'json');
 }
 
-const ofChange = /^changes\.(.+)\.(from|to)$/;
+/** The name of a field of a change: the field, and which of its values. */
+export const ofChange = /^changes\.(.+)\.(from|to)$/;
 
 /** What conditions over a REST record may ask for: its fields by name, custom ones by key, and `changes.<field>.from` and `.to`. */
 export class ComparableFields implements Askable<ComparableField> {

@@ -33,6 +33,8 @@ export interface Evaluation {
 export interface Matcher {
   /** `longest`: the characters that are told of each value; 500 by default. */
   evaluate(record: ChangedRecord, longest?: number): Evaluation;
+  /** The fields that they ask for, each with the place where that is. */
+  asked(): Pick<Seen, 'at' | 'field'>[];
 }
 
 /** What is told of a value, in characters: two hundred conditions may ask for the same 64 KB. */
@@ -47,7 +49,7 @@ const grouped = ['and', 'or', 'not', 'field', 'op'];
  * None, or an empty object, always hold. Throws 400 naming the place, below `at`, that is wrong.
  */
 export function matcherOf(ctx: Context, type: string, given: unknown, at: string): Matcher {
-  if (given === null || given === undefined) return { evaluate: () => ({ holds: true, conditions: [] }) };
+  if (given === null || given === undefined) return { evaluate: () => ({ holds: true, conditions: [] }), asked: () => [] };
   if (typeof given !== 'object' || Array.isArray(given)) throw invalidField(at, 'invalid_type', 'must be an object');
   const fields = new ComparableFields(ctx, type);
   const isTree = Object.keys(given).some((name) => grouped.includes(name));
@@ -58,6 +60,7 @@ export function matcherOf(ctx: Context, type: string, given: unknown, at: string
       const conditions: Seen[] = [];
       return { holds: evaluate(record, conditions, longest) === true, conditions };
     },
+    asked: () => comparedIn(tree).map(({ field, path }) => ({ at: path.name, field: field.name })),
   };
 }
 
@@ -102,6 +105,12 @@ function evaluation(ctx: Context, condition: Condition<ComparableField>): Evalua
 }
 
 type Compared = Extract<Condition<ComparableField>, { kind: 'compared' }>;
+
+function comparedIn(condition: Condition<ComparableField>): Compared[] {
+  if (condition.kind === 'compared') return [condition];
+  if (condition.kind === 'and' || condition.kind === 'or') return condition.of.flatMap(comparedIn);
+  return condition.kind === 'not' ? comparedIn(condition.of) : [];
+}
 
 function leaf(ctx: Context, compared: Compared): Evaluate {
   const { field, operator, value, path } = compared;

@@ -43,8 +43,8 @@ export type Evaluator = (event: FeedEvent, conditions: unknown) => Evaluation;
  * read do not hold.
  */
 export function evaluator(ctx: Context, at: string): Evaluator {
-  const byType = new Map<string, Map<unknown, Matcher>>();
-  const unread: Matcher = { evaluate: () => ({ holds: false, conditions: [] }) };
+  const unread: Pick<Matcher, 'evaluate'> = { evaluate: () => ({ holds: false, conditions: [] }) };
+  const byType = new Map<string, Map<unknown, typeof unread>>();
   const orNone = <T>(work: () => T, event: string, none: T): T => {
     try {
       return work();
@@ -55,9 +55,9 @@ export function evaluator(ctx: Context, at: string): Evaluator {
   };
   return (event, conditions) => {
     const { type, name } = event;
-    const known = byType.get(type) ?? new Map<unknown, Matcher>();
+    const known = byType.get(type) ?? new Map<unknown, typeof unread>();
     byType.set(type, known);
-    const read = known.get(conditions) ?? orNone(() => matcherOf(ctx, type, conditions, at), name, unread);
+    const read = known.get(conditions) ?? orNone<typeof unread>(() => matcherOf(ctx, type, conditions, at), name, unread);
     known.set(conditions, read);
     return orNone(() => read.evaluate(event), name, unread.evaluate(event));
   };

@@ -1,7 +1,7 @@
 import { AppError } from '../../kernel/base/errors.js';
 import { shortened } from '../../kernel/base/unicode.js';
 import type { Context } from '../../kernel/context/context.js';
-import { matcherOf } from '../../kernel/matching/matcher.js';
+import { refuseUntold } from '../../kernel/matching/untold.js';
 import { actionKinds, checkActions } from '../actions/action.service.js';
 import { isTrigger } from '../actions/action.trigger.js';
 import {
@@ -83,12 +83,12 @@ const haveTooManyBranches = (nodes: readonly GraphNode[]): boolean =>
   nodes.reduce((sum, node) => sum + (hasTooManyBranches(node) ? 0 : node.branches.length), 0) > mostBranchesOfGraph;
 
 /**
- * What of the conditions names no field of the record that they are about, or compares it with what it cannot be. Branches of
- * which there are too many are not read, and nothing more once as many faults are found as are told.
+ * What of the conditions names no field of the record that they are about or a change that no event tells, or compares it with what it
+ * cannot be. Branches of which there are too many are not read, and nothing more once as many faults are found as are told.
  */
 function ofConditions(ctx: Context, { event, conditions, nodes }: Plan): Blocker[] {
   const eventType = event === null ? undefined : ctx.app.registry.events.get(event)?.of.type;
-  const ofTrigger = eventType ? faultsOf(null, 'bad_condition', () => matcherOf(ctx, eventType, conditions, 'triggerConditions')) : [];
+  const ofTrigger = eventType ? faultsOf(null, 'bad_condition', () => refuseUntold(ctx, eventType, conditions, 'triggerConditions')) : [];
   const found = [...ofTrigger];
   if (haveTooManyBranches(nodes)) return found;
   for (const node of nodes) {
@@ -101,10 +101,10 @@ function ofConditions(ctx: Context, { event, conditions, nodes }: Plan): Blocker
 function ofNodeConditions(ctx: Context, { id, type, config, branches }: GraphNode, eventType: string | undefined): Blocker[] {
   const own = conditionsType(config, eventType);
   if (type === 'branch')
-    return branches.flatMap(({ when }, nth) => faultsOf(id, 'bad_branch', () => matcherOf(ctx, own, when, `branches.${nth}.when`)));
+    return branches.flatMap(({ when }, nth) => faultsOf(id, 'bad_branch', () => refuseUntold(ctx, own, when, `branches.${nth}.when`)));
   const waited = type === 'wait' && typeof config.event === 'string' ? ctx.app.registry.events.get(config.event)?.of.type : undefined;
   const about = waited ?? (type === 'condition' || type === 'goal' ? own : undefined);
-  return about ? faultsOf(id, 'bad_condition', () => matcherOf(ctx, about, config.conditions, 'config.conditions')) : [];
+  return about ? faultsOf(id, 'bad_condition', () => refuseUntold(ctx, about, config.conditions, 'config.conditions')) : [];
 }
 
 /** Gives the actions their cleaned configurations; answers what is wrong with them. */

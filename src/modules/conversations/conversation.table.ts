@@ -39,6 +39,7 @@ export const conversationTable = table({
   row,
   untold: true,
   withoutEvents: ['messageCount', 'unreadCount', 'hidden', 'lastMessageId', 'lastMessageAt', 'lastInboundAt', 'lastOutboundAt'],
+  toldAtTimes: ['unreadCount'],
   list: ConversationList,
   page: ConversationConnection,
   key: 'contact_id',

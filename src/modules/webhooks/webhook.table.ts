@@ -11,6 +11,7 @@ import { Webhook, WebhookConnection, WebhookList } from './webhook.model.js';
 export const webhookTable = table({
   row: modelRow('Webhook', Webhook),
   withoutEvents: ['lastFiredAt', 'failCount', 'failingSince'],
+  toldAtTimes: ['failingSince'],
   list: WebhookList,
   page: WebhookConnection,
   live: sql`t.archived_at is null`,

@@ -8,6 +8,7 @@ import { statement } from '../../kernel/database/statement.js';
 import { type Changes, changesBetween } from '../../kernel/events/changes.js';
 import { findRow, getRow, listRows } from '../../kernel/lists/list.js';
 import { matcherOf } from '../../kernel/matching/matcher.js';
+import { refuseUntold } from '../../kernel/matching/untold.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
 import { deleted } from '../../kernel/model/removal.js';
 import { activeLimit } from '../../kernel/operations/activeLimit.js';
@@ -71,6 +72,13 @@ function checkTrigger(ctx: Context, trigger: WorkflowTrigger | null | undefined,
   return { event: trigger.event, conditions: trigger.conditions ?? null };
 }
 
+/** Throws 400 where conditions ask for a change that no event tells, unless the workflow has these conditions already. */
+function checkTold(ctx: Context, trigger: WorkflowTrigger | null, before: WorkflowTrigger | null): void {
+  const conditions = trigger?.conditions ?? null;
+  if (!trigger || !changesBetween({ conditions: before?.conditions }, { conditions }, ['conditions']).conditions) return;
+  refuseUntold(ctx, ctx.app.registry.events.get(trigger.event)!.of.type, conditions, 'trigger.conditions');
+}
+
 const checkedActions = async (ctx: Context, actions: readonly WorkflowAction[]): Promise<WorkflowAction[]> =>
   (await checkActions(
     ctx,
@@ -89,6 +97,7 @@ const blank = {
 /** Contract POST /workflows: inactive, whatever isActive says. 400 naming what is wrong with the trigger or an action. */
 export async function createWorkflow(ctx: Context, { isActive: _, ...input }: CreateWorkflowInput): Promise<WorkflowRow> {
   const trigger = checkTrigger(ctx, input.trigger);
+  checkTold(ctx, trigger, null);
   const actions = await checkedActions(ctx, input.actions ?? []);
   checkTrial(ctx);
   const { runCount: _count, lastRunAt: _last, ...none } = { ...blank, runCount: 0 };
@@ -107,9 +116,11 @@ const tracked = [...namesOf(WorkflowFields), 'isActive', 'status'];
 export async function updateWorkflow(ctx: Context, id: string, { isActive, ...input }: UpdateWorkflowInput): Promise<WorkflowRow> {
   ctx.lockRows();
   const before = await workflowForChange(ctx, id);
+  const trigger = input.trigger === undefined ? undefined : checkTrigger(ctx, input.trigger, before.triggerEvent);
+  if (trigger) checkTold(ctx, trigger, before.trigger);
   const given = {
     ...defined(input),
-    ...(input.trigger !== undefined && { trigger: checkTrigger(ctx, input.trigger, before.triggerEvent) }),
+    ...(trigger !== undefined && { trigger }),
     ...(input.actions !== undefined && { actions: await checkedActions(ctx, input.actions ?? []) }),
   };
   const wanted: WorkflowRow = { ...before, ...given };

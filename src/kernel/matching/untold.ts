@@ -1,0 +1,39 @@
+import { type GraphQLObjectType, getNamedType, isListType, isNonNullType, isObjectType } from 'graphql';
+import { invalidField } from '../base/errors.js';
+import type { Context } from '../context/context.js';
+import { recordFields } from '../model/restRecord.js';
+import type { AnyTable } from '../tables/table.js';
+import { ofChange } from './comparableFields.js';
+import { matcherOf } from './matcher.js';
+
+/**
+ * Throws 400 naming the first of some conditions that asks for a change which no event tells, so that it would never hold. For conditions
+ * that are new: what is kept already goes on as it is. Throws 400 as well for what is wrong with them otherwise.
+ */
+export function refuseUntold(ctx: Context, type: string, given: unknown, at: string): void {
+  for (const { at: place, field } of matcherOf(ctx, type, given, at).asked()) {
+    const [, name] = ofChange.exec(field) ?? [];
+    const why = name && whyUntold(ctx, type, name);
+    if (why) throw invalidField(place.replace(/\.value$/, '.field'), 'not_allowed', why);
+  }
+}
+
+/** Why no event tells that a field of a record changed; undefined where one may. */
+function whyUntold({ app: { registry } }: Context, type: string, name: string): string | undefined {
+  const { withoutEvents = [], toldAtTimes = [] } = (registry.tables.get(type) as AnyTable | undefined)?.options ?? {};
+  if (name === 'id') return 'asks for a change of the id, which never changes';
+  if (withoutEvents.includes(name) && !toldAtTimes.includes(name))
+    return `asks for a change of ${name}, which no event tells; its value can be asked for: ${name}`;
+  const [own] = name.split('.') as [string];
+  const isLed = leadsToOne(registry.schema().getType(type) as GraphQLObjectType, own);
+  return isLed ? `asks for a change of ${own}, which no event tells; that of ${own}Id is told` : undefined;
+}
+
+/** Whether a member of a record is another record, which it names by its id: what changes is the id. */
+function leadsToOne(type: GraphQLObjectType, name: string): boolean {
+  const fields = recordFields(type);
+  const led = fields.find(({ shown }) => shown === name)?.field;
+  if (!led || led.extensions.rule || !fields.some(({ shown }) => shown === `${name}Id`)) return false;
+  const whole = isNonNullType(led.type) ? led.type.ofType : led.type;
+  return !isListType(whole) && isObjectType(getNamedType(whole));
+}
