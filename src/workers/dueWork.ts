@@ -220,7 +220,7 @@ async function workOnRow(
     if (row.isCut) return undefined;
     await forgetLapses(app, due, row);
     app.log.error({ err: error, work: name, id, attempt }, 'due work failed');
-    await later(due.pause ? due.pause * secondMs : Math.min(2 ** attempt * 5 * secondMs, mostPauseMs));
+    await later(Math.min(2 ** attempt * 5 * secondMs, due.pause ? due.pause * secondMs : mostPauseMs));
   }
   return next;
 }

@@ -124,7 +124,7 @@ export interface DueWorkOf<C> {
    * does nothing outside the database that must not be done twice. Taking waits for no disk then.
    */
   mayForgetTaking?: boolean;
-  /** Seconds until a row is worked on again after a fault of ours, where its attempts are no measure of that. */
+  /** Seconds at most until a row is worked on again after a fault of ours, where its attempts count what is planned as well. */
   pause?: number;
   work(ctx: C, row: DueRow): Promise<void>;
   /**

@@ -62,8 +62,16 @@ export default defineModule({
   readers: { automations: automationReader },
   sweeps: { oldAutomationRuns: oldRuns },
   due: {
-    automations: { table: 'automations', actor, work: runSchedule },
-    automationRuns: { table: 'automation_runs', actor, concurrency: 32, work: goOn, brings: runRows.whole, mayForgetTaking: true },
+    automations: { table: 'automations', actor, pause: 60, work: runSchedule },
+    automationRuns: {
+      table: 'automation_runs',
+      actor,
+      concurrency: 32,
+      pause: 60,
+      work: goOn,
+      brings: runRows.whole,
+      mayForgetTaking: true,
+    },
   },
   routes: [
     list('GET /automations', 'automations', { as: 'bare', pagingHeaders: true }),

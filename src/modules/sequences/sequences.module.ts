@@ -44,7 +44,7 @@ export default defineModule({
     'contact.updated': onContactUpdated,
     'contact.deleted': onContactDeleted,
   },
-  due: { enrollments: { table: 'enrollments', actor: { kind: 'sender', id: null, name: 'Sequence' }, work: doStep } },
+  due: { enrollments: { table: 'enrollments', actor: { kind: 'sender', id: null, name: 'Sequence' }, pause: 60, work: doStep } },
   routes: [
     list('GET /emails/sequences', 'sequences', { as: 'page' }),
     make('POST /emails/sequences', 'createSequence', { also: [402] }),
