@@ -21,6 +21,7 @@ export const DeliverySource = oneOf(
   },
   'What asked for a delivery: a registered webhook, or an action of a workflow or an automation',
 );
+export type SourceKind = keyof typeof DeliverySource;
 
 /** The contract's ladder: a first attempt and seven more. */
 const mostAttempts = 8;

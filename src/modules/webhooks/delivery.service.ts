@@ -8,7 +8,7 @@ import { statement } from '../../kernel/database/statement.js';
 import { getRow, listRows } from '../../kernel/lists/list.js';
 import { isUuid } from '../../kernel/model/checks.js';
 import { checkTrial } from '../plans/plan.limits.js';
-import type { Replay, WebhookDelivery, WebhookDeliveryList } from './delivery.model.js';
+import type { Replay, SourceKind, WebhookDelivery, WebhookDeliveryList } from './delivery.model.js';
 import { ReplayableStatus, type ReplayInput } from './webhook.model.js';
 import { deliveredWithoutEvent, opened, placeOfOwn, sealed } from './webhook.queue.js';
 import { getWebhook, isEventName } from './webhook.service.js';
@@ -37,7 +37,7 @@ const aWhile = hourMs;
 interface Asked {
   id: string;
   webhookId: string | null;
-  sourceKind: 'webhook';
+  sourceKind: SourceKind;
   sourceId: string;
   runId: string | null;
   url: string | null;

@@ -55,7 +55,7 @@ function nextAttempt(ctx: Context, first: Date, attempts: number): Date | null {
 function secretsOf(ctx: Context, id: string, delivery: Due): [string, ...string[]] {
   const { ownSecret, secret, previousSecret, previousSecretUntil, sourceKind, sourceId } = delivery;
   if (ownSecret) return [opened(ctx.app, placeOfOwn(id), ownSecret)];
-  if (!secret) return signingSecretsOf(ctx, { kind: sourceKind as 'workflow', id: sourceId });
+  if (!secret) return signingSecretsOf(ctx, { kind: sourceKind, id: sourceId });
   return secretsOfWebhook(ctx, sourceId, { secret, previousSecret, previousSecretUntil });
 }
 

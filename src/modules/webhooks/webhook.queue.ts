@@ -10,6 +10,7 @@ import { instant, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { Answer } from '../../kernel/egress/egress.js';
+import type { SourceKind } from './delivery.model.js';
 
 /** What an address gets: the event, with the record as it was then. */
 export interface Payload {
@@ -44,7 +45,7 @@ export interface Queued {
   /** Whether `body` is no payload of `bodyOf`, but JSON whose members are called as somebody liked. */
   isOwn?: boolean;
   /** What asks for it. At most four deliveries of one workflow or automation are under way at a time. */
-  source: { kind: 'workflow' | 'automation'; id: string; runId?: string };
+  source: { kind: Exclude<SourceKind, 'webhook'>; id: string; runId?: string };
   /** What is unique to the doing of the action that asks for it: it is kept once. */
   key?: string;
   /** What signs it, `whsec_…`; by default `signingSecretOf` the source. */
@@ -106,7 +107,10 @@ const prefix = 'whsec_';
 /** A secret of 32 random bytes. */
 export const newSecret = ({ clock }: App): string => prefix + clock.bytes(32).toString('base64');
 
-type Source = Pick<Queued['source'], 'kind' | 'id'>;
+interface Source {
+  kind: SourceKind;
+  id: string;
+}
 
 /** What signs the deliveries of a source that have no secret of their own: one for each key of the server, the present one first. */
 export function signingSecretsOf(ctx: Context, { kind, id }: Source): [string, ...string[]] {
