@@ -197,3 +197,9 @@ describe('every event tells its record as it is then:', () => {
     expect([...told].filter(([type]) => !seen.has(type)).map(([, type]) => type)).toEqual(withoutSample);
   });
 });
+
+it('events of runs and of their steps alone start no run', () => {
+  const feeds = modules.flatMap(({ events = [] }) => events);
+  const startNothing = feeds.filter((feed) => feed.startsNothing).map(({ of }) => of.noun);
+  expect(startNothing.sort()).toEqual(['automation_run', 'automation_step_log', 'workflow_run']);
+});

@@ -167,6 +167,8 @@ export interface DeclaredEventOf<C> {
   access: AccessMark;
   /** Whether who may see a record depends on the person. */
   byPerson?: boolean;
+  /** Whether it starts no run and ends no wait: what runs themselves tell of, by which they would start themselves. */
+  startsNothing?: true;
   /** The record as it is now; null, or 404, where it is gone. */
   find(ctx: C, id: string, selection: ReadonlySet<string>): Promise<object | null>;
 }

@@ -27,6 +27,8 @@ interface Declaration {
   access: AccessMark;
   /** Whether who may see a record depends on the person. */
   byPerson?: boolean;
+  /** Whether its events start no runs and end no waits: those of runs, which would start themselves. */
+  startsNothing?: true;
 }
 
 const subscriptionOf = (events: RecordEvents) => `${fieldOf(events)}Events`;
@@ -44,13 +46,14 @@ export interface RecordFeed {
   access: AccessMark;
   find: Declaration['find'];
   byPerson?: boolean;
+  startsNothing?: true;
 }
 
 /**
  * The typed subscription of a record type: `dealEvents(dealId, names, kinds, batches, after, ready)`, one event for each change, with
  * the record as it is by then.
  */
-export function recordFeed(events: RecordEvents, { record, find, by = {}, access, byPerson }: Declaration): RecordFeed {
+export function recordFeed(events: RecordEvents, { record, find, by = {}, access, byPerson, startsNothing }: Declaration): RecordFeed {
   const field = fieldOf(events);
   const noun = words(events);
 
@@ -98,7 +101,7 @@ export function recordFeed(events: RecordEvents, { record, find, by = {}, access
   for (const [nth, [name, description]] of Object.entries(by).entries()) {
     Arg(name, () => ID, { nullable: true, description })(Feed.prototype, 'follow', length + nth);
   }
-  return { of: events, resolver: Feed, access, find, byPerson };
+  return { of: events, resolver: Feed, access, find, byPerson, startsNothing };
 }
 
 const ofRecord = 'The record as it is now; null when it is deleted, and of a conversation, which has no id of its own';

@@ -7,13 +7,10 @@ import type { FeedEvent } from '../../kernel/events/feedStore.js';
 import { type FeedEnd, isBehind, Portion, type ReadEvent } from '../../kernel/events/readers.js';
 import { type Evaluation, type Matcher, matcherOf } from '../../kernel/matching/matcher.js';
 
-/** What workflows and automations themselves tell of: what they start by it would start itself. */
-const ownNouns = ['automation_run', 'automation_step_log', 'workflow_run'];
-
-/** Whether an event may start a run, or end a wait: every event of the system but those of runs. */
+/** Whether an event may start a run, or end a wait: every event of the system but those of runs (`startsNothing`). */
 export const isTrigger = ({ app }: Context, name: string): boolean => {
   const event = app.registry.events.get(name);
-  return event !== undefined && !ownNouns.includes(event.of.noun);
+  return event !== undefined && !event.startsNothing;
 };
 
 /**

@@ -32,6 +32,7 @@ export default defineModule({
       find: findRun,
       by: { workflowId: 'Only runs of this workflow', contactId: 'Only runs about this contact' },
       access,
+      startsNothing: true,
     }),
   ],
   on: { 'contact.deleted': onContactDeleted },
