@@ -47,6 +47,10 @@ export async function listRows<Row extends { id: string }>(
   return read;
 }
 
+/** One page of the records of a parent: those with this value of a field, which is one of the filter as well. */
+export const listRowsOf = <Row extends { id: string }>(ctx: Context, table: AnyTable, args: Listing, parent: Partial<Row>) =>
+  listRows<Row>(ctx, table, args, { more: table.conditions(ctx, parent) });
+
 interface Read<Row> {
   rows: (Row & Listed)[];
   total: number | null;

@@ -2,7 +2,7 @@ import { found } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { inOrder } from '../../kernel/context/loaders.js';
 import { sql } from '../../kernel/database/sql.js';
-import { findRow, getRow, listRows } from '../../kernel/lists/list.js';
+import { findRow, getRow, listRows, listRowsOf } from '../../kernel/lists/list.js';
 import { loader } from '../../kernel/operations/loader.js';
 import { asSeenBy, outcomeAsSeenBy } from '../events/event.redaction.js';
 import { getAutomation } from './automation.service.js';
@@ -10,12 +10,11 @@ import type { AutomationRunList, AutomationStepLogList } from './run.model.js';
 import { automationRunTable, automationStepLogTable, type RunRow, type StepRow } from './run.table.js';
 
 /** Runs of all automations, newest first. */
-export const listRuns = (ctx: Context, args: AutomationRunList, automation?: string) =>
-  listRows<RunRow>(ctx, automationRunTable, args, { more: automation ? [sql`t.automation_id = ${automation}::uuid`] : [] });
+export const listRuns = (ctx: Context, args: AutomationRunList) => listRows<RunRow>(ctx, automationRunTable, args);
 
 /** GET /automations/{id}/runs: newest first; 404 for the automation. */
 export const listRunsOf = async (ctx: Context, id: string, args: AutomationRunList) =>
-  listRuns(ctx, args, (await getAutomation(ctx, id)).id);
+  listRowsOf<RunRow>(ctx, automationRunTable, args, { automationId: (await getAutomation(ctx, id)).id });
 
 /** One run, or null. */
 export const findRun = (ctx: Context, id: string) => findRow<RunRow>(ctx, automationRunTable, id);
@@ -41,12 +40,11 @@ export async function getRun(ctx: Context, id: string, automation?: string): Pro
 }
 
 /** Steps of all runs, newest first. */
-export const listSteps = (ctx: Context, args: AutomationStepLogList, automation?: string) =>
-  listRows<StepRow>(ctx, automationStepLogTable, args, { more: automation ? [sql`t.automation_id = ${automation}::uuid`] : [] });
+export const listSteps = (ctx: Context, args: AutomationStepLogList) => listRows<StepRow>(ctx, automationStepLogTable, args);
 
 /** Contract GET /automations/{id}/step-logs: newest first; 404 for the automation. */
 export const listStepsOf = async (ctx: Context, id: string, args: AutomationStepLogList) =>
-  listSteps(ctx, args, (await getAutomation(ctx, id)).id);
+  listRowsOf<StepRow>(ctx, automationStepLogTable, args, { automationId: (await getAutomation(ctx, id)).id });
 
 /** One step, or null. */
 export const findStep = (ctx: Context, id: string) => findRow<StepRow>(ctx, automationStepLogTable, id);

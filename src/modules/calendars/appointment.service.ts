@@ -5,7 +5,7 @@ import { shownInstant } from '../../kernel/base/timeZones.js';
 import { type Context, validId } from '../../kernel/context/context.js';
 import { emptyRow } from '../../kernel/database/kinds.js';
 import { type Changes, changesBetween, type DomainEvent } from '../../kernel/events/changes.js';
-import { findRow, listRows } from '../../kernel/lists/list.js';
+import { findRow, listRows, listRowsOf } from '../../kernel/lists/list.js';
 import { checkInstant } from '../../kernel/model/checks.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
 import { deleted } from '../../kernel/model/removal.js';
@@ -17,7 +17,7 @@ import { checkTrial } from '../plans/plan.limits.js';
 import { busyAfter, busyUntil, cutShortBy, cutShortOf, regrow, takePlace } from './appointment.buffers.js';
 import { AppointmentFields, type AppointmentList, type CreateAppointmentInput, type UpdateAppointmentInput } from './appointment.model.js';
 import { getCalendar } from './calendar.service.js';
-import { type AppointmentRow, appointmentTable, type CalendarRow, isOnCalendar } from './calendar.table.js';
+import { type AppointmentRow, appointmentTable, type CalendarRow } from './calendar.table.js';
 
 const { shape: row } = appointmentTable;
 
@@ -27,7 +27,7 @@ export const listAppointments = (ctx: Context, args: AppointmentList) => listRow
 /** Contract GET /calendars/{id}/appointments: the earliest first. */
 export async function listOfCalendar(ctx: Context, calendarId: string, args: AppointmentList) {
   const { id } = await getCalendar(ctx, calendarId);
-  return listRows<AppointmentRow>(ctx, appointmentTable, args, { more: [isOnCalendar(id)] });
+  return listRowsOf<AppointmentRow>(ctx, appointmentTable, args, { calendarId: id });
 }
 
 /** One appointment, null where there is none: for the feed of its events. */

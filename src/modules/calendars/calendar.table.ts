@@ -1,5 +1,5 @@
 import { instant, nullable, type RowOf } from '../../kernel/database/kinds.js';
-import { type Sql, sql } from '../../kernel/database/sql.js';
+import { sql } from '../../kernel/database/sql.js';
 import { since, until } from '../../kernel/tables/dateRanges.js';
 import { byText, byTime, modelRow, table } from '../../kernel/tables/index.js';
 import { withTotal } from '../../kernel/tables/rowCondition.js';
@@ -22,10 +22,6 @@ export const calendarTable = table({
 });
 export type CalendarRow = RowOf<typeof calendarTable.shape>;
 
-/** Whether an appointment is on a calendar. */
-export const isOnCalendar = (id: string): Sql =>
-  withTotal(sql`t.calendar_id = ${id}::uuid`, { table: 'appointments', of: [id.toLowerCase()] });
-
 /** Appointments, each with the moment from which another may begin. */
 export const appointmentTable = table({
   row: modelRow('Appointment', Appointment, { busyUntil: instant, deletedAt: nullable(instant) }),
@@ -35,7 +31,7 @@ export const appointmentTable = table({
   byDefault: ['startTime', 'asc'],
   conditions: {
     status: (status) => sql`t.status = ${status}`,
-    calendarId: isOnCalendar,
+    calendarId: (id) => withTotal(sql`t.calendar_id = ${id}::uuid`, { table: 'appointments', of: [id.toLowerCase()] }),
     assignedTo: (id) => sql`t.assigned_to = ${id}::uuid`,
     contactId: (id) => sql`t.contact_id = ${id}::uuid`,
     startAfter: (moment, ctx) => since('t.start_time', moment, ctx),

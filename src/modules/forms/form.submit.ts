@@ -1,9 +1,8 @@
 import { AppError, check, found, invalidField, notFound } from '../../kernel/base/errors.js';
 import { type Context, validId } from '../../kernel/context/context.js';
 import type { RowOf } from '../../kernel/database/kinds.js';
-import { sql } from '../../kernel/database/sql.js';
 import type { Changes } from '../../kernel/events/changes.js';
-import { getRow, listRows } from '../../kernel/lists/list.js';
+import { getRow, listRows, listRowsOf } from '../../kernel/lists/list.js';
 import { inFinalTransaction } from '../../kernel/operations/detached.js';
 import { actingForForm } from '../auth/auth.acting.js';
 import { followsContact } from '../contacts/contact.followMerge.js';
@@ -22,7 +21,7 @@ export const listSubmissions = (ctx: Context, args: SubmissionList) => listRows<
 /** Contract GET /forms/{id}/submissions. */
 export async function listOfForm(ctx: Context, formId: string, args: SubmissionList) {
   const { id } = await getForm(ctx, formId);
-  return listRows<SubmissionRow>(ctx, submissionTable, args, { more: [sql`t.form_id = ${id}::uuid`] });
+  return listRowsOf<SubmissionRow>(ctx, submissionTable, args, { formId: id });
 }
 
 export const getSubmission = (ctx: Context, id: string) => getRow<SubmissionRow>(ctx, submissionTable, id);

@@ -1,5 +1,4 @@
 import type { Context } from '../../kernel/context/context.js';
-import { sql } from '../../kernel/database/sql.js';
 import type { Changes } from '../../kernel/events/changes.js';
 import { findRow, getRow, listRows } from '../../kernel/lists/list.js';
 import { contactLoader } from '../contacts/contact.service.js';
@@ -7,10 +6,7 @@ import type { EnrollmentList } from './enrollment.model.js';
 import { type EnrollmentRow, enrollmentTable } from './enrollment.table.js';
 
 /** Enrollments of all sequences, newest first. */
-export const listEnrollments = (ctx: Context, args: EnrollmentList, sequenceId?: string) =>
-  listRows<EnrollmentRow>(ctx, enrollmentTable, args, {
-    more: sequenceId === undefined ? [] : [sql`t.sequence_id = ${sequenceId}::uuid`],
-  });
+export const listEnrollments = (ctx: Context, args: EnrollmentList) => listRows<EnrollmentRow>(ctx, enrollmentTable, args);
 
 /** One enrollment, or null. */
 export const findEnrollment = (ctx: Context, id: string) => findRow<EnrollmentRow>(ctx, enrollmentTable, id);

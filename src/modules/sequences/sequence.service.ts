@@ -5,13 +5,13 @@ import { text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { type Changes, changesBetween } from '../../kernel/events/changes.js';
-import { findRow, getRow, listRows } from '../../kernel/lists/list.js';
+import { findRow, getRow, listRows, listRowsOf } from '../../kernel/lists/list.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { hold, release } from './enrollment.hold.js';
 import type { EnrollmentList } from './enrollment.model.js';
-import { listEnrollments } from './enrollment.service.js';
+import { type EnrollmentRow, enrollmentTable } from './enrollment.table.js';
 import { type CreateSequenceInput, SequenceFields, type SequenceList, type UpdateSequenceInput } from './sequence.model.js';
 import { checkSteps, checkWords, comparable, insertSteps } from './sequence.steps.js';
 import { type SequenceRow, sequenceTable, wholeSequences } from './sequence.table.js';
@@ -28,7 +28,7 @@ export const getSequence = (ctx: Context, id: string) => getRow<SequenceRow>(ctx
 /** Contract GET /emails/sequences/{id}/enrollments: newest first; 404 for the sequence. */
 export async function listEnrollmentsOf(ctx: Context, id: string, args: EnrollmentList) {
   const sequence = await getSequence(ctx, id);
-  return listEnrollments(ctx, args, sequence.id);
+  return listRowsOf<EnrollmentRow>(ctx, enrollmentTable, args, { sequenceId: sequence.id });
 }
 
 const sequenceRows = rowsToChange(wholeSequences);

@@ -5,7 +5,7 @@ import { newId } from '../../kernel/context/freeIds.js';
 import { instant, integer, json, listOf, nullable, text, uuid } from '../../kernel/database/kinds.js';
 import { type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { getRow, listRows } from '../../kernel/lists/list.js';
+import { getRow, listRows, listRowsOf } from '../../kernel/lists/list.js';
 import { isUuid } from '../../kernel/model/checks.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import type { Replay, SourceKind, WebhookDelivery, WebhookDeliveryList } from './delivery.model.js';
@@ -15,13 +15,12 @@ import { getWebhook, isEventName } from './webhook.service.js';
 import { type DeliveryRow, deliveryTable } from './webhook.table.js';
 
 /** Deliveries of all webhooks and actions, newest first. */
-export const listDeliveries = (ctx: Context, args: WebhookDeliveryList, webhookId?: string) =>
-  listRows<DeliveryRow>(ctx, deliveryTable, args, { more: webhookId === undefined ? [] : [sql`t.webhook_id = ${webhookId}::uuid`] });
+export const listDeliveries = (ctx: Context, args: WebhookDeliveryList) => listRows<DeliveryRow>(ctx, deliveryTable, args);
 
 /** Contract GET /webhooks/manage/{id}/deliveries: newest first; 404 for the webhook. */
 export async function listDeliveriesOf(ctx: Context, id: string, args: WebhookDeliveryList) {
   const webhook = await getWebhook(ctx, id);
-  return listDeliveries(ctx, args, webhook.id);
+  return listRowsOf<DeliveryRow>(ctx, deliveryTable, args, { webhookId: webhook.id });
 }
 
 /** One delivery, or 404. */

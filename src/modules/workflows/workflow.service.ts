@@ -6,7 +6,7 @@ import { emptyRow, jsonText, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { type Changes, changesBetween } from '../../kernel/events/changes.js';
-import { findRow, getRow, listRows } from '../../kernel/lists/list.js';
+import { findRow, getRow, listRows, listRowsOf } from '../../kernel/lists/list.js';
 import { matcherOf } from '../../kernel/matching/matcher.js';
 import { refuseUntold } from '../../kernel/matching/untold.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
@@ -21,7 +21,7 @@ import { checkTrial } from '../plans/plan.limits.js';
 import { cancelDeliveries, signingSecretOf } from '../webhooks/webhook.queue.js';
 import { endRuns } from './run.end.js';
 import type { WorkflowRunList } from './run.model.js';
-import { listRuns } from './run.service.js';
+import { type RunRow, runTable } from './run.table.js';
 import {
   type CreateWorkflowInput,
   type UpdateWorkflowInput,
@@ -50,7 +50,7 @@ export async function signingSecret(ctx: Context, id: string) {
 /** Contract GET /workflows/{id}/runs: newest first; 404 for the workflow. */
 export async function listRunsOf(ctx: Context, id: string, args: WorkflowRunList) {
   const workflow = await getWorkflow(ctx, id);
-  return listRuns(ctx, args, workflow.id);
+  return listRowsOf<RunRow>(ctx, runTable, args, { workflowId: workflow.id });
 }
 
 const workflowRows = rowsToChange(workflowTable);
