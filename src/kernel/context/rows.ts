@@ -133,5 +133,10 @@ export function validId(id: string, what: string): string {
   return idOf(id);
 }
 
+/** Throws 404 where a path names another parent than the record has; it may name none. What is no id is no record's. */
+export function checkParent(what: string, own: string, named: string | null | undefined): void {
+  if (named && idOf(named) !== own) throw notFound(what);
+}
+
 /** What can be an id of what a client gives, each once. */
 export const idsAmong = (given: readonly unknown[]): string[] => [...new Set(given.map(idOf))].filter(isUuid);

@@ -1,6 +1,6 @@
-import { found } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { inOrder } from '../../kernel/context/loaders.js';
+import { checkParent } from '../../kernel/context/rows.js';
 import { sql } from '../../kernel/database/sql.js';
 import { findRow, getRow, listRows, listRowsOf } from '../../kernel/lists/list.js';
 import { loader } from '../../kernel/operations/loader.js';
@@ -35,8 +35,9 @@ export const automationRunLoader = loader<RunRow | null>(async (ctx, ids) => {
 
 /** One run, or 404: of an automation, where that is said. */
 export async function getRun(ctx: Context, id: string, automation?: string): Promise<RunRow> {
-  const run = found(await findRun(ctx, id), 'Automation run');
-  return found(automation && run.automationId !== automation.toLowerCase() ? null : run, 'Automation run');
+  const run = await getRow<RunRow>(ctx, automationRunTable, id);
+  checkParent(automationRunTable.what, run.automationId, automation);
+  return run;
 }
 
 /** Steps of all runs, newest first. */

@@ -1,11 +1,12 @@
 import { dayMs } from '../../kernel/base/durations.js';
-import { check, found, invalidField, notFound } from '../../kernel/base/errors.js';
+import { check, invalidField } from '../../kernel/base/errors.js';
 import { defined } from '../../kernel/base/objects.js';
 import { shownInstant } from '../../kernel/base/timeZones.js';
-import { type Context, validId } from '../../kernel/context/context.js';
+import type { Context } from '../../kernel/context/context.js';
+import { checkParent } from '../../kernel/context/rows.js';
 import { emptyRow } from '../../kernel/database/kinds.js';
 import { type Changes, changesBetween, type DomainEvent } from '../../kernel/events/changes.js';
-import { findRow, listRows, listRowsOf } from '../../kernel/lists/list.js';
+import { findRow, getRow, listRows, listRowsOf } from '../../kernel/lists/list.js';
 import { checkInstant } from '../../kernel/model/checks.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
 import { deleted } from '../../kernel/model/removal.js';
@@ -33,15 +34,11 @@ export async function listOfCalendar(ctx: Context, calendarId: string, args: App
 /** One appointment, null where there is none: for the feed of its events. */
 export const findAppointment = (ctx: Context, id: string) => findRow<AppointmentRow>(ctx, appointmentTable, id);
 
-/** Throws 404 where an appointment is not on the calendar that a path names. */
-function checkPlace(calendarId: string | null | undefined, appointment: AppointmentRow): AppointmentRow {
-  check(!calendarId || validId(calendarId, 'Appointment') === appointment.calendarId, () => notFound('Appointment'));
-  return appointment;
-}
-
 /** One appointment; of this calendar where one is named. Throws 404 where it is deleted. */
 export async function getAppointment(ctx: Context, id: string, calendarId?: string | null): Promise<AppointmentRow> {
-  return checkPlace(calendarId, found(await findAppointment(ctx, id), 'Appointment'));
+  const appointment = await getRow<AppointmentRow>(ctx, appointmentTable, id);
+  checkParent(appointmentTable.what, appointment.calendarId, calendarId);
+  return appointment;
 }
 
 const appointmentRows = rowsToChange(appointmentTable);
@@ -113,7 +110,8 @@ export async function updateAppointment(
   { startTime, endTime, ...input }: UpdateAppointmentInput,
   calendarId?: string | null,
 ): Promise<AppointmentRow> {
-  const before = checkPlace(calendarId, await ctx.forChange(appointmentRows, id));
+  const before = await ctx.forChange(appointmentRows, id);
+  checkParent(appointmentTable.what, before.calendarId, calendarId);
   const calendar = await getCalendar(ctx, before.calendarId);
   const given = { ...defined(input), ...timesOf({ startTime, endTime }, calendar, before) };
   const changes = changesBetween(before, { ...before, ...given }, tracked);
@@ -136,7 +134,8 @@ export async function updateAppointment(
 
 /** Deletes an appointment softly; its time is free again. */
 export async function deleteAppointment(ctx: Context, id: string, calendarId?: string | null) {
-  const appointment = checkPlace(calendarId, await ctx.forChange(appointmentRows, id));
+  const appointment = await ctx.forChange(appointmentRows, id);
+  checkParent(appointmentTable.what, appointment.calendarId, calendarId);
   const cutShort = await cutShortBy(ctx, appointment);
   ctx.update('Appointment', appointment, { deletedAt: ctx.now() });
   await regrow(ctx, cutShort);

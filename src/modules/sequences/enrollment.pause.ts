@@ -1,5 +1,6 @@
-import { check, conflict, notFound } from '../../kernel/base/errors.js';
+import { check, conflict } from '../../kernel/base/errors.js';
 import { type Context, validId } from '../../kernel/context/context.js';
+import { checkParent } from '../../kernel/context/rows.js';
 import { sql } from '../../kernel/database/sql.js';
 import { changesBetween } from '../../kernel/events/changes.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
@@ -14,7 +15,7 @@ const enrollmentRows = rowsToChange(enrollmentTable);
 /** An enrollment that is under way or paused. Throws 404 where it is of another sequence than the path says, 409 where it has ended. */
 async function enrollmentForChange(ctx: Context, id: string, sequenceId?: string | null): Promise<EnrollmentRow> {
   const enrollment = await ctx.forChange(enrollmentRows, id);
-  check(!sequenceId || validId(sequenceId, 'Enrollment') === enrollment.sequenceId, () => notFound('Enrollment'));
+  checkParent(enrollmentTable.what, enrollment.sequenceId, sequenceId);
   check(enrollment.status === 'active' || enrollment.status === 'paused', () =>
     conflict('status', `is ${enrollment.status}: an ended enrollment cannot change`),
   );

@@ -1,6 +1,7 @@
 import { mayUse } from '../../kernel/access/access.js';
 import { found, invalidField } from '../../kernel/base/errors.js';
 import { type Context, validId } from '../../kernel/context/context.js';
+import { checkParent } from '../../kernel/context/rows.js';
 import { json, nullable, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
@@ -15,7 +16,7 @@ import { asSeenBy, outcomeAsSeenBy, resultsAsSeenBy } from '../events/event.reda
 import { runTriggerOf, within } from './run.actions.js';
 import type { DryRunWorkflowInput, TriggeringEvent, WorkflowDryRun, WorkflowRunExplanation } from './run.explain.model.js';
 import type { WorkflowRunAction } from './run.model.js';
-import { checkIsOf, pending, workflowRunLoader } from './run.service.js';
+import { pending, workflowRunLoader } from './run.service.js';
 import { runTable } from './run.table.js';
 import type { WorkflowAction } from './workflow.model.js';
 import { getWorkflow } from './workflow.service.js';
@@ -23,7 +24,7 @@ import { getWorkflow } from './workflow.service.js';
 /** GET /workflows/{id}/runs/{runId}/explain: which event, what the conditions saw, what became of each action, what is next. 404. */
 export async function explainRun(ctx: Context, id: string, workflowId?: string | null): Promise<WorkflowRunExplanation> {
   const run = found(await workflowRunLoader(ctx).load(validId(id, runTable.what)), runTable.what);
-  checkIsOf(workflowId, run);
+  checkParent(runTable.what, run.workflowId, workflowId);
   const { status, error, conditions, actions, nextAction, tries, dueAt } = run;
   const next = status === 'running' ? actions[nextAction] : undefined;
   return {

@@ -1,6 +1,7 @@
-import { check, conflict, notFound } from '../../kernel/base/errors.js';
+import { check, conflict } from '../../kernel/base/errors.js';
 import { type Context, validId } from '../../kernel/context/context.js';
 import { inOrder } from '../../kernel/context/loaders.js';
+import { checkParent } from '../../kernel/context/rows.js';
 import { uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
@@ -20,14 +21,10 @@ export const listRuns = (ctx: Context, args: WorkflowRunList) => listRows<RunRow
 /** One run, or null. */
 export const findRun = (ctx: Context, id: string) => findRow<RunRow>(ctx, runTable, id);
 
-/** Throws 404 for a run of another workflow than the one that is named. */
-export const checkIsOf = (workflowId: string | null | undefined, run: Pick<RunRow, 'workflowId'>): void =>
-  check(!workflowId || run.workflowId === workflowId.toLowerCase(), () => notFound(runTable.what));
-
 /** Contract GET /workflows/{id}/runs/{runId}: one run, or 404; of this workflow, where it is named. */
 export async function getRun(ctx: Context, id: string, workflowId?: string | null): Promise<RunRow> {
   const run = await getRow<RunRow>(ctx, runTable, id);
-  checkIsOf(workflowId, run);
+  checkParent(runTable.what, run.workflowId, workflowId);
   return run;
 }
 
@@ -117,7 +114,7 @@ export async function retryRun(ctx: Context, id: string, workflowId?: string | n
   ctx.lockRows();
   const [live] = await ctx.rows(workflowOfRun, { run: validId(id, runTable.what) });
   const before = await ctx.forChange(runRows, id);
-  checkIsOf(workflowId, before);
+  checkParent(runTable.what, before.workflowId, workflowId);
   check(before.status === 'failed', () => conflict('status', `is ${before.status}: the run has not failed`));
   check(before.error !== 'loop', () => conflict('error', 'is loop: the run led to itself'));
   check(live, () => conflict('workflowId', 'names a deleted workflow'));
