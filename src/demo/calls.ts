@@ -65,7 +65,7 @@ const calls = [
 /** The nth call with a contact, which is over by now: an inbound one came by the main line. */
 export async function addCall(ctx: Context, nth: number, contactId: string, userId: string, line: MainLine): Promise<void> {
   const [direction, status, duration, notes] = calls[nth % calls.length]!;
-  const ends = { startedAt: new Date(ctx.now().getTime() - duration * 1000), endedAt: ctx.now(), duration };
+  const ends = { startedAt: new Date(ctx.now().getTime() - duration * 1000), duration };
   if (direction === 'outbound') {
     await logCall(ctx, { ...ends, contactId, direction, status, notes, source: 'manual_log', userId });
     return;

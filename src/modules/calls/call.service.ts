@@ -55,17 +55,25 @@ export async function createCall(ctx: Context, input: CreateCallInput): Promise<
   await checkReferences(ctx, links, input);
   checkTrial(ctx);
   const now = ctx.now();
-  const when = { startedAt: now, endedAt: endOf(now, given.duration), createdAt: now, updatedAt: now };
-  return logCall(ctx, { ...given, ...when, userId: ctx.caller.userId }, true);
+  const call = await keepCall(ctx, { ...given, startedAt: now, createdAt: now, updatedAt: now, userId: ctx.caller.userId });
+  // It begins now: nothing later can be known of the contact.
+  if (isReached(call)) ctx.touch('Contact', call.contactId, { lastContactedAt: call.startedAt });
+  return call;
 }
 
-type NewCall = Omit<Partial<CallRow>, 'id'> & Pick<CallRow, 'direction' | 'status' | 'startedAt'> & { id?: string };
+type NewCall = Omit<Partial<CallRow>, 'id' | 'endedAt'> & Pick<CallRow, 'direction' | 'status' | 'startedAt'> & { id?: string };
 
-/** Keeps a call that is over, and that its contact was spoken with; `beginsNow` where nothing later can be known of the contact. */
-export async function logCall(ctx: Context, given: NewCall, beginsNow = false): Promise<CallRow> {
-  const call: CallRow = ctx.insert('Call', { ...blank, ...given });
+/** Keeps a call that is over, and tells of it. When it ended follows from its duration in seconds; null where that is not known. */
+async function keepCall(ctx: Context, given: NewCall): Promise<CallRow> {
+  const call: CallRow = ctx.insert('Call', { ...blank, ...given, endedAt: endOf(given.startedAt, given.duration ?? null) });
   await emitCall(ctx, 'created', call);
-  await touchLastContacted(ctx, call, beginsNow);
+  return call;
+}
+
+/** Keeps a call that is over, and that its contact was spoken with. When it ended follows from its duration in seconds. */
+export async function logCall(ctx: Context, given: NewCall): Promise<CallRow> {
+  const call = await keepCall(ctx, given);
+  await touchLastContacted(ctx, call);
   return call;
 }
 
@@ -124,12 +132,13 @@ const reached = statement({
     where account_id = ${account} and id = ${id}`,
 });
 
-/** Keeps when a contact was last reached: by every call of ours, and by one of theirs that somebody took. Never earlier than known. */
-async function touchLastContacted(ctx: Context, { contactId, direction, status, startedAt }: CallRow, beginsNow = false): Promise<void> {
-  if (!contactId || (direction === 'inbound' && status !== 'completed')) return;
-  // A write of its own only where it has to be compared.
-  if (beginsNow) ctx.touch('Contact', contactId, { lastContactedAt: startedAt });
-  else await ctx.rows(reached, { id: contactId, at: startedAt, now: ctx.now() });
+/** Whether a call reached a contact: every call of ours does, and one of theirs that somebody took. */
+const isReached = (call: CallRow): call is CallRow & { contactId: string } =>
+  !!call.contactId && (call.direction !== 'inbound' || call.status === 'completed');
+
+/** Keeps when a contact was last reached, never earlier than known. */
+async function touchLastContacted(ctx: Context, call: CallRow): Promise<void> {
+  if (isReached(call)) await ctx.rows(reached, { id: call.contactId, at: call.startedAt, now: ctx.now() });
 }
 
 function emitCall(ctx: Context, event: 'created' | 'updated', call: CallRow, changes?: Changes): Promise<void> {

@@ -193,7 +193,6 @@ async function logOvertaken(inside: Context, { sid, from, to }: Ends, duration: 
     direction: 'inbound',
     source: 'call_flow',
     status: 'missed',
-    endedAt: duration === null ? null : inside.now(),
   });
 }
 
@@ -211,7 +210,6 @@ export async function endCall(ctx: Context, ends: Ends, duration: number | null)
     const contactId = caller ?? call.contactId ?? (await callerAt(inside, fromNumber));
     await inside.db.liveCall.delete({ where: inside.at(id) });
     await emitLiveCall(inside, 'deleted', call);
-    const endedAt = duration === null ? null : new Date(startedAt.getTime() + duration * 1000);
     await logCall(inside, {
       providerId: sid,
       callFlowId,
@@ -224,7 +222,6 @@ export async function endCall(ctx: Context, ends: Ends, duration: number | null)
       startedAt,
       direction: 'inbound',
       source: 'call_flow',
-      endedAt,
       duration,
       status: status === 'voicemail' ? 'voicemail' : answeredAt ? 'completed' : 'missed',
     });
