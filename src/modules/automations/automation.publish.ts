@@ -14,10 +14,10 @@ import { type Action, checkActions, holdTemplates, sendsEmail } from '../actions
 import { checkMayName } from '../actions/action.trigger.js';
 import { checkMayMail } from '../auth/auth.verification.js';
 import { checkTrial } from '../plans/plan.limits.js';
-import { holdTimezone } from '../workspaces/workspace.service.js';
+import { holdTimezone, timezoneNow } from '../workspaces/workspace.service.js';
 import { planOf } from './automation.blockers.js';
 import type { Blocker, Plan } from './automation.graph.js';
-import { automationForChange, changesOf, timezoneNow } from './automation.rows.js';
+import { automationForChange, changesOf } from './automation.rows.js';
 import { nextMoment } from './automation.schedule.js';
 import type { AutomationRow } from './automation.table.js';
 import { actionOf } from './run.act.js';

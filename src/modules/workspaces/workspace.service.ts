@@ -66,10 +66,23 @@ const write = statement({
 const clocks = 'clocks of the workspace';
 
 /**
- * From here to the end the workspace keeps its time zone: for what takes a moment by it that who sets another one would not find. It is
- * called before anything is held that the change of the zone may hold.
+ * From here to the end the workspace keeps its time zone: for what takes a moment by it (`timezoneNow`) that who sets another one would not
+ * find. It is called before anything is held that the change of the zone may hold.
  */
 export const holdTimezone = (ctx: Context): Promise<void> => ctx.shareName(clocks);
+
+const timezone = statement({
+  name: 'timezoneOfWorkspace',
+  row: { timezone: text },
+  text: ({ account }) => sql`select a.timezone from accounts a where a.id = ${account}`,
+});
+
+/**
+ * The time zone of the workspace as it is now, IANA: whoever took up the work may have read the account before it was set to another one.
+ * Who keeps a moment by it asks once they hold the row of the moment: the reaction to the change of the zone holds those rows as well,
+ * such as automations that have a schedule. What that reaction would not find, as a row that is not active yet, needs `holdTimezone` first.
+ */
+export const timezoneNow = async (ctx: Context): Promise<string> => (await ctx.rows(timezone))[0]!.timezone;
 
 /** PATCH /settings/workspace. What is new holds at once for who changed it, and within a second for everybody. */
 export async function updateSettings(ctx: Context, input: UpdateWorkspaceSettingsInput): Promise<SettingsRow> {
