@@ -6,7 +6,7 @@ import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/changes.js';
 import { getRow, listRows } from '../../kernel/lists/list.js';
-import { archived } from '../../kernel/model/removal.js';
+import { archiving } from '../../kernel/operations/archive.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { formAt } from '../auth/auth.acting.js';
 import { checkTrial } from '../plans/plan.limits.js';
@@ -76,12 +76,4 @@ export async function updateForm(ctx: Context, id: string, input: UpdateFormInpu
 }
 
 /** Contract DELETE /forms/{id}: archived and so inactive; what was submitted stays. */
-export async function archiveForm(ctx: Context, id: string) {
-  const form = await ctx.forChange(formRows, id);
-  if (!form.archivedAt) {
-    const record = ctx.update('Form', form, { archivedAt: ctx.now(), isActive: false });
-    const changes = changesBetween(form, record, ['isActive', 'archivedAt']);
-    await ctx.emit({ name: 'form.deleted', record, changes, also: { 'form.archived': ['isActive', 'archivedAt'] } });
-  }
-  return archived('Form', form.id);
-}
+export const archiveForm = archiving({ type: 'Form', noun: 'form' }, formRows);

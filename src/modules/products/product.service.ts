@@ -4,7 +4,7 @@ import type { Context } from '../../kernel/context/context.js';
 import { emptyRow, type RowOf } from '../../kernel/database/kinds.js';
 import { changesBetween } from '../../kernel/events/changes.js';
 import { getRow, listRows } from '../../kernel/lists/list.js';
-import { archived } from '../../kernel/model/removal.js';
+import { archiving } from '../../kernel/operations/archive.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import type { CreateProductInput, ProductList, UpdateProductInput } from './product.model.js';
@@ -49,12 +49,4 @@ export async function updateProduct(ctx: Context, id: string, input: UpdateProdu
 const comparable = (product: ProductRow) => withPlainAmounts(product, ['price']);
 
 /** Contract DELETE /products/{id}: archived and so inactive; the row stays, and new invoices may still name it. */
-export async function archiveProduct(ctx: Context, id: string) {
-  const product = await ctx.forChange(productRows, id);
-  if (!product.archivedAt) {
-    const record = ctx.update('Product', product, { archivedAt: ctx.now(), isActive: false });
-    const changes = changesBetween(product, record, ['isActive', 'archivedAt']);
-    await ctx.emit({ name: 'product.deleted', record, changes, also: { 'product.archived': ['isActive', 'archivedAt'] } });
-  }
-  return archived('Product', product.id);
-}
+export const archiveProduct = archiving({ type: 'Product', noun: 'product' }, productRows);
