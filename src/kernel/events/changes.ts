@@ -168,6 +168,9 @@ const plain = (value: unknown): unknown => {
   return typeof value === 'object' && value !== null ? JSON.parse(JSON.stringify(value)) : (value ?? null);
 };
 
+/** Whether nothing differs: then there is nothing to write and nothing to tell. */
+export const isNothing = (changes: Changes): boolean => Object.keys(changes).length === 0;
+
 /** What differs between two states of a record, field by field; `customFields.key` is one entry a key. */
 export function changesBetween(before: object, after: object, fields: readonly string[]): Changes {
   const [old, fresh] = [before as Record<string, unknown>, after as Record<string, unknown>];

@@ -4,7 +4,7 @@ import { type Context, validId } from '../../kernel/context/context.js';
 import { uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { changesBetween, type DomainEvent } from '../../kernel/events/changes.js';
+import { changesBetween, type DomainEvent, isNothing } from '../../kernel/events/changes.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { deleted } from '../../kernel/model/removal.js';
 import { callersChanged } from '../auth/auth.identify.js';
@@ -113,7 +113,7 @@ export async function updateKey(ctx: Context, id: string, input: UpdateApiKeyInp
   const data = checked(ctx, input);
   const after = shown({ ...key, scopes: key.scopes ?? [], ipAllowlist: key.ipAllowlist ?? [], ...data });
   const changes = changesBetween(key, after, Object.keys(data));
-  if (Object.keys(changes).length === 0) return key;
+  if (isNothing(changes)) return key;
   const saved = shown(await ctx.db.apiKey.update({ where: { id: key.id }, data }));
   callersChanged(ctx);
   await ctx.emit({ name: 'api_key.updated', record: saved, changes });

@@ -6,7 +6,7 @@ import type { SealedColumn } from '../../kernel/context/registry.js';
 import { listOf, text } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { changesBetween } from '../../kernel/events/changes.js';
+import { changesBetween, isNothing } from '../../kernel/events/changes.js';
 import { inFinalTransaction } from '../../kernel/operations/detached.js';
 import { checkGuess, isPasswordOf } from './auth.guesses.js';
 import { callersChanged } from './auth.identify.js';
@@ -163,7 +163,7 @@ export async function updateMfaPolicy(ctx: Context, { roles }: MfaPolicyInput): 
   const [before] = await ctx.rows(lockMfaRoles);
   const after = { mfaRoles: roles ?? before!.mfaRoles };
   const changes = changesBetween(before!, after, ['mfaRoles']);
-  if (Object.keys(changes).length === 0) return policyOf(before!);
+  if (isNothing(changes)) return policyOf(before!);
   await ctx.global.account.update({ ...byAccount(ctx), data: { mfaRoles: roles } });
   await tellWorkspace(ctx, changes);
   callersChanged(ctx);

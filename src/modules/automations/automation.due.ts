@@ -3,7 +3,7 @@ import type { DueRow } from '../../kernel/context/registry.js';
 import { instant, listOf, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import type { DomainEvent } from '../../kernel/events/changes.js';
+import { type DomainEvent, isNothing } from '../../kernel/events/changes.js';
 import { inOwnTransaction } from '../../kernel/operations/ownTransaction.js';
 import { timezoneNow } from '../workspaces/workspace.service.js';
 import { planOfVersion } from './automation.publish.js';
@@ -82,6 +82,6 @@ export async function onWorkspaceUpdated(ctx: Context, { changes }: DomainEvent)
       leasedUntil: null,
     });
     const told = changesOf(before, after);
-    if (Object.keys(told).length > 0) await ctx.emit({ name: 'automation.updated', record: after, changes: told, logged: false });
+    if (!isNothing(told)) await ctx.emit({ name: 'automation.updated', record: after, changes: told, logged: false });
   }
 }

@@ -2,7 +2,7 @@ import { elapsed } from '../../kernel/base/clock.js';
 import { YieldTimer } from '../../kernel/base/eventLoop.js';
 import { jsonSize } from '../../kernel/base/jsonText.js';
 import type { Context } from '../../kernel/context/context.js';
-import { changesBetween } from '../../kernel/events/changes.js';
+import { changesBetween, isNothing } from '../../kernel/events/changes.js';
 import { withoutPeople } from '../actions/action.kinds.js';
 import { actionPerformer, readContact } from '../actions/action.service.js';
 import type { GraphNode, Plan } from './automation.graph.js';
@@ -271,7 +271,7 @@ export class RunExecutor {
       await ctx.emit({ name: 'automation_step_log.created', record, logged: false });
     }
     const changes = changesOfRun(run, after);
-    if (Object.keys(changes).length > 0) await emitRun(ctx, 'updated', after, changes);
+    if (!isNothing(changes)) await emitRun(ctx, 'updated', after, changes);
   }
 }
 

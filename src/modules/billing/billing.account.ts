@@ -4,7 +4,7 @@ import { flag, instant, json, nullable, type RowOf, text, uuid, word } from '../
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { Sweep } from '../../kernel/database/sweep.js';
-import { changesBetween } from '../../kernel/events/changes.js';
+import { changesBetween, isNothing } from '../../kernel/events/changes.js';
 import type { Interval, Paid, SoldPlan, Subscription } from '../../vendors/payments/payments.js';
 import { tellWorkspace } from '../auth/auth.service.js';
 import type { Plan } from '../plans/plan.model.js';
@@ -178,7 +178,7 @@ export async function keepSubscriptions(
     endsAt: endsAt && new Date(endsAt),
   });
   const changes = changesBetween(asShown(own.before), asShown(after), Object.keys(stand));
-  if (Object.keys(changes).length > 0) await tellWorkspace(inside, changes);
+  if (!isNothing(changes)) await tellWorkspace(inside, changes);
 }
 
 /** The payments vendor sends a message again for some days; it is known ten times as long. */

@@ -5,7 +5,7 @@ import { shownInstant } from '../../kernel/base/timeZones.js';
 import type { Context } from '../../kernel/context/context.js';
 import { checkParent } from '../../kernel/context/rows.js';
 import { emptyRow } from '../../kernel/database/kinds.js';
-import { type Changes, changesBetween, type DomainEvent } from '../../kernel/events/changes.js';
+import { type Changes, changesBetween, type DomainEvent, isNothing } from '../../kernel/events/changes.js';
 import { findRow, getRow, listRows, listRowsOf } from '../../kernel/lists/list.js';
 import { checkInstant } from '../../kernel/model/checks.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
@@ -115,7 +115,7 @@ export async function updateAppointment(
   const calendar = await getCalendar(ctx, before.calendarId);
   const given = { ...defined(input), ...timesOf({ startTime, endTime }, calendar, before) };
   const changes = changesBetween(before, { ...before, ...given }, tracked);
-  if (Object.keys(changes).length === 0) return before;
+  if (isNothing(changes)) return before;
   await checkReferences(ctx, links, changedReferences(links, before, given));
   const after = { ...before, ...given };
   const isPlaced = placing.some((field) => changes[field]);

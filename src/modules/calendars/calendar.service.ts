@@ -4,7 +4,7 @@ import { type Context, validId } from '../../kernel/context/context.js';
 import { flag, instant, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { type Changes, changesBetween } from '../../kernel/events/changes.js';
+import { type Changes, changesBetween, isNothing } from '../../kernel/events/changes.js';
 import { findRow, listRows } from '../../kernel/lists/list.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { checkTrial } from '../plans/plan.limits.js';
@@ -115,7 +115,7 @@ export async function updateCalendar(ctx: Context, id: string, input: UpdateCale
   );
   const given = defined(input);
   const changes = changesBetween(before, { ...before, ...given }, Object.keys(given));
-  if (Object.keys(changes).length === 0) return before;
+  if (isNothing(changes)) return before;
   if (changes.isDefault) await dropDefault(ctx);
   const saved: CalendarRow = ctx.update('Calendar', before, given);
   if (changes.bufferMinutes) await rebuffer(ctx, saved.id);

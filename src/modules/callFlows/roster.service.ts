@@ -4,7 +4,7 @@ import type { Context } from '../../kernel/context/context.js';
 import { listOf, nullable, type RowOf, text, uuid, word } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { changesBetween } from '../../kernel/events/changes.js';
+import { changesBetween, isNothing } from '../../kernel/events/changes.js';
 import { findRow, listRows } from '../../kernel/lists/list.js';
 import { toE164 } from '../../kernel/model/checks.js';
 import type { Page } from '../../kernel/model/connection.js';
@@ -81,7 +81,7 @@ export async function setPresence(ctx: Context, { presence: said, phone }: SetPr
   const before = found((await ctx.rows(holdMember, { user: userId }))[0], 'User');
   const given = defined({ presence: said ?? undefined, phone });
   const changes = changesBetween(before, { ...before, ...given }, ['presence', 'phone']);
-  if (Object.keys(changes).length > 0) {
+  if (!isNothing(changes)) {
     await ctx.db.membership.updateMany({ where: { userId }, data: given });
     // Who may see users sees no phone of them: that is for who may see the roster.
     const { presence } = changes;

@@ -4,7 +4,7 @@ import type { Context } from '../../kernel/context/context.js';
 import { emptyRow, instant, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { type Changes, changesBetween } from '../../kernel/events/changes.js';
+import { type Changes, changesBetween, isNothing } from '../../kernel/events/changes.js';
 import { findRow, getRow, listRows } from '../../kernel/lists/list.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
 import { changedReferences, checkReferences, type ReferenceKinds } from '../../kernel/operations/references.js';
@@ -82,7 +82,7 @@ export async function updateCall(ctx: Context, id: string, input: UpdateCallInpu
   const before = await ctx.forChange(callRows, id);
   const after = { ...before, ...defined(input) };
   const changes = changesBetween(before, after, tracked);
-  if (Object.keys(changes).length === 0) return before;
+  if (isNothing(changes)) return before;
   if (changes.source || changes.fromNumber || changes.toNumber) checkNumbers(after);
   await checkReferences(ctx, links, changedReferences(links, before, input));
   // What the vendor measured stays; of what was logged by hand the end follows from the duration.
@@ -116,7 +116,7 @@ export async function settleCall(
     status: before.status === 'missed' ? status : before.status,
   };
   const changes = changesBetween(before, { ...before, ...given }, Object.keys(given));
-  if (Object.keys(changes).length === 0) return;
+  if (isNothing(changes)) return;
   const call = ctx.update('Call', before, given);
   await emitCall(ctx, 'updated', call, changes);
   if (changes.status) await touchLastContacted(ctx, call);

@@ -4,7 +4,7 @@ import type { Context } from '../../kernel/context/context.js';
 import { emptyRow, type RowOf, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { type Changes, changesBetween, type DomainEvent } from '../../kernel/events/changes.js';
+import { type Changes, changesBetween, type DomainEvent, isNothing } from '../../kernel/events/changes.js';
 import { getRow, listRows } from '../../kernel/lists/list.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
 import { deleted } from '../../kernel/model/removal.js';
@@ -79,7 +79,7 @@ export async function updateCompany(ctx: Context, id: string, input: UpdateCompa
   await checkReferences(ctx, links, relinked);
   const given = defined({ ...input, customFields: merged() });
   const changes = changesBetween(before, { ...before, ...given }, fieldNames);
-  if (Object.keys(changes).length === 0) return before;
+  if (isNothing(changes)) return before;
   await checkAbove(ctx, relinked, before.id);
   const saved = ctx.update('Company', before, given);
   await ctx.emit({ name: 'company.updated', record: saved, changes });

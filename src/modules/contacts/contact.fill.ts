@@ -1,5 +1,5 @@
 import type { Context } from '../../kernel/context/context.js';
-import { changesBetween } from '../../kernel/events/changes.js';
+import { changesBetween, isNothing } from '../../kernel/events/changes.js';
 import { keepOptOuts } from './contact.addressFacts.js';
 import { type CreateContactInput, mostTags } from './contact.model.js';
 import { type ContactRow, contactForChange, emitContact, named } from './contact.service.js';
@@ -17,7 +17,7 @@ export async function fillContact(ctx: Context, id: string, { tags = [], ...said
   const given = Object.fromEntries(lacked) as Partial<Omit<ContactRow, 'tags'>>;
   const carried = await tagged(ctx, before, tags ?? []);
   const changes = changesBetween(named(before), named({ ...before, ...given, tags: carried }), [...Object.keys(given), 'tags']);
-  if (Object.keys(changes).length === 0) return id;
+  if (isNothing(changes)) return id;
   const saved = { ...ctx.update('Contact', before, given), tags: carried };
   keepOptOuts(ctx, before, saved);
   await emitContact(ctx, 'updated', saved, changes);

@@ -1,6 +1,6 @@
 import { badRequest, check, invalidField } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
-import { changesBetween } from '../../kernel/events/changes.js';
+import { changesBetween, isNothing } from '../../kernel/events/changes.js';
 import { mergeCustomFields } from '../customFields/customField.merge.js';
 import { checkPlan } from '../plans/plan.limits.js';
 import { keepOptOutsOfFilled } from './contact.addressFacts.js';
@@ -61,7 +61,7 @@ export async function mergeContacts(ctx: Context, { primaryId, secondaryId }: Me
   tagsOfContactLoader(ctx).clear(primaryId);
   const merged = await withTags(ctx, saved);
   const changes = changesBetween(named(primary), named(merged), [...fieldNames, 'tags']);
-  if (Object.keys(changes).length > 0) await emitContact(ctx, 'updated', merged, changes);
+  if (!isNothing(changes)) await emitContact(ctx, 'updated', merged, changes);
   return merged;
 }
 

@@ -2,7 +2,7 @@ import type { Context } from '../../kernel/context/context.js';
 import { flag, listOf, nullable, text, uuid } from '../../kernel/database/kinds.js';
 import { type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { changesBetween } from '../../kernel/events/changes.js';
+import { changesBetween, isNothing } from '../../kernel/events/changes.js';
 import { type FactKind, isKnownOf, keepFact } from './contact.addressFacts.js';
 import type { Contact } from './contact.model.js';
 import { type ContactRow, contactRowsWithDeleted, emitContact } from './contact.service.js';
@@ -205,7 +205,7 @@ async function optOut(ctx: Context, ids: readonly string[], given: OptOuts): Pro
   let isChanged = false;
   for (const before of await survivorsOf(ctx, ids)) {
     const changes = changesBetween(before, given, Object.keys(given));
-    if (Object.keys(changes).length === 0) continue;
+    if (isNothing(changes)) continue;
     isChanged = true;
     const contact = { ...ctx.update('Contact', before, given), tags: before.tags };
     if (!before.deletedAt) await emitContact(ctx, 'updated', contact, changes);

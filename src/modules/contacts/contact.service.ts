@@ -2,7 +2,7 @@ import { check, found, invalidField } from '../../kernel/base/errors.js';
 import { defined, withoutNulls } from '../../kernel/base/objects.js';
 import { type Context, validId } from '../../kernel/context/context.js';
 import { emptyRow, type RowOf } from '../../kernel/database/kinds.js';
-import { type Changes, changesBetween } from '../../kernel/events/changes.js';
+import { type Changes, changesBetween, isNothing } from '../../kernel/events/changes.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { selectsOfNodes } from '../../kernel/model/connection.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
@@ -129,7 +129,7 @@ export async function updateContact(ctx: Context, id: string, { tags, ...input }
   const carried = tags === undefined ? before.tags : await setTags(ctx, before, tags ?? []);
   const given = defined({ ...input, customFields: merged(), attribution: mergeAttribution(before.attribution, input.attribution) });
   const changes = changesBetween(named(before), named({ ...before, ...given, tags: carried }), tracked);
-  if (Object.keys(changes).length === 0) return before;
+  if (isNothing(changes)) return before;
   const saved = { ...ctx.update('Contact', before, given), tags: carried };
   keepOptOuts(ctx, before, saved);
   await emitContact(ctx, 'updated', saved, changes);

@@ -1,6 +1,6 @@
 import { check, detailOf, found, invalid, invalidField } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
-import { changesBetween } from '../../kernel/events/changes.js';
+import { changesBetween, isNothing } from '../../kernel/events/changes.js';
 import type { AddTagsInput, Tag } from '../tags/tag.model.js';
 import { getTag } from '../tags/tag.service.js';
 import { mostTags } from './contact.model.js';
@@ -55,7 +55,7 @@ export async function afterRetagging(ctx: Context, before: ContactRow): Promise<
   tagsOfContactLoader(ctx).clear(before.id);
   const after = await withTags(ctx, before);
   const changes = changesBetween(named(before), named(after), ['tags']);
-  if (Object.keys(changes).length === 0) return after;
+  if (isNothing(changes)) return after;
   const saved = ctx.update('Contact', after, {});
   await emitContact(ctx, 'updated', saved, changes);
   return saved;

@@ -1,7 +1,7 @@
 import { AppError, check, unprocessable } from '../../kernel/base/errors.js';
 import { defined, withTexts } from '../../kernel/base/objects.js';
 import type { Context } from '../../kernel/context/context.js';
-import { changesBetween } from '../../kernel/events/changes.js';
+import { changesBetween, isNothing } from '../../kernel/events/changes.js';
 import { getRow, listRows } from '../../kernel/lists/list.js';
 import { deleted } from '../../kernel/model/removal.js';
 import { checkTrial } from '../plans/plan.limits.js';
@@ -94,7 +94,7 @@ export async function updateCustomField(ctx: Context, id: string, input: UpdateC
   const given = defined({ ...input, options: spelledOptions(options, before.options), sortOrder: rounded(input.sortOrder) });
   const after = { ...before, ...given };
   const changes = changesBetween(before, after, tracked);
-  if (Object.keys(changes).length === 0) return before;
+  if (isNothing(changes)) return before;
   await checkNoValues(ctx, before, input);
   if (changes.fieldKey || changes.entityType) await checkKey(ctx, after);
   checkOptions(after.fieldType, after.options ?? null);

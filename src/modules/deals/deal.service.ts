@@ -4,7 +4,7 @@ import type { Context } from '../../kernel/context/context.js';
 import { emptyRow, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { type Changes, changesBetween } from '../../kernel/events/changes.js';
+import { type Changes, changesBetween, isNothing } from '../../kernel/events/changes.js';
 import { findRow, getRow, listRows } from '../../kernel/lists/list.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
 import { deleted } from '../../kernel/model/removal.js';
@@ -109,7 +109,7 @@ export async function changeDeal(ctx: Context, before: WholeDeal, input: UpdateD
   const { products: lines, ...given } = defined(await valuesOf(ctx, before, input, { own, entered, afterField }));
   const after = { ...before, ...given, products: lines ?? before.products };
   const changes = changesOf(before, after, fieldNames);
-  if (Object.keys(changes).length === 0) return keepValueSource(ctx, before, after);
+  if (isNothing(changes)) return keepValueSource(ctx, before, after);
   await checkClosing(ctx, after, changes, entered);
   if (changes.products) {
     await ctx.db.dealProduct.deleteMany({ where: { dealId: before.id } });

@@ -4,7 +4,7 @@ import type { Context } from '../../kernel/context/context.js';
 import { emptyRow, type RowOf, readerOf, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { changesBetween } from '../../kernel/events/changes.js';
+import { changesBetween, isNothing } from '../../kernel/events/changes.js';
 import { getRow, listRows } from '../../kernel/lists/list.js';
 import { archiving } from '../../kernel/operations/archive.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
@@ -68,7 +68,7 @@ export async function updateForm(ctx: Context, id: string, input: UpdateFormInpu
   const given = { ...kept(input), ...(input.isActive && { archivedAt: null }) };
   const after = { ...before, ...given };
   const changes = changesBetween(before, after, Object.keys(given));
-  if (Object.keys(changes).length === 0) return before;
+  if (isNothing(changes)) return before;
   if (after.slug && (changes.slug || changes.archivedAt)) await checkSlug(ctx, after.slug, before.id);
   const saved = ctx.update('Form', before, given);
   await ctx.emit({ name: 'form.updated', record: saved, changes });

@@ -6,7 +6,7 @@ import { type Context, validId } from '../../kernel/context/context.js';
 import { day, listOf, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { amountsShown, type Change, type Changes, changesBetween } from '../../kernel/events/changes.js';
+import { amountsShown, type Change, type Changes, changesBetween, isNothing } from '../../kernel/events/changes.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { selectsOfNodes } from '../../kernel/model/connection.js';
 import { changedReferences } from '../../kernel/operations/references.js';
@@ -163,7 +163,7 @@ export async function updateInvoice(ctx: Context, id: string, { items, ...input 
   await checkLinks(ctx, changedReferences(links, before, given), changes.items ? items! : []);
   if (changes.invoiceNumber) await checkNumber(ctx, wanted.invoiceNumber);
   check(before.status === 'draft', () => conflict('status', `is ${before.status}: only a draft can be changed`));
-  if (Object.keys(changes).length === 0) return before;
+  if (isNothing(changes)) return before;
   // What was received is in the currency of before.
   check(!changes.currency || exact(before.amountPaid).isZero(), () =>
     conflict('currency', `cannot be changed: ${before.amountPaid} ${before.currency} has been received`),

@@ -1,6 +1,6 @@
 import type { Context } from '../../kernel/context/context.js';
 import type { RowOf } from '../../kernel/database/kinds.js';
-import { type Changes, changesBetween } from '../../kernel/events/changes.js';
+import { type Changes, changesBetween, isNothing } from '../../kernel/events/changes.js';
 import { getRow, listRows } from '../../kernel/lists/list.js';
 import { deleted } from '../../kernel/model/removal.js';
 import { checkReferences } from '../../kernel/operations/references.js';
@@ -37,7 +37,7 @@ export async function updateNote(ctx: Context, id: string, { body, isPinned }: U
   const before = await ctx.forChange(noteRows, id);
   const after = { body: body ?? before.body, isPinned: isPinned ?? before.isPinned };
   const changes = changesBetween(before, after, ['body', 'isPinned']);
-  if (Object.keys(changes).length === 0) return before;
+  if (isNothing(changes)) return before;
   const note = ctx.update('Note', before, after);
   await emitNote(ctx, 'updated', note, changes);
   return note;

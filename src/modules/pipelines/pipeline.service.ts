@@ -4,7 +4,7 @@ import { inOrder } from '../../kernel/context/loaders.js';
 import { decimal, flag, instant, integer, listOf, type RowOf, records, text, uuid } from '../../kernel/database/kinds.js';
 import { emptySql, type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { type Changes, changesBetween } from '../../kernel/events/changes.js';
+import { type Changes, changesBetween, isNothing } from '../../kernel/events/changes.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { selectsOfNodes } from '../../kernel/model/connection.js';
 import { deleted } from '../../kernel/model/removal.js';
@@ -202,7 +202,7 @@ export async function updatePipeline(ctx: Context, id: string, input: UpdatePipe
     unprocessable('isDefault', 'not_allowed', 'cannot be cleared: make another one the default instead'),
   );
   const changes = changesBetween(before, { ...before, ...input }, Object.keys(input));
-  if (Object.keys(changes).length === 0) return before;
+  if (isNothing(changes)) return before;
   if (changes.isDefault) await passDefault(ctx, unsetDefault, false);
   const saved = ctx.update('Pipeline', before, { ...input });
   await emitPipeline(ctx, saved, changes);

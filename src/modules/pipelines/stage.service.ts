@@ -3,7 +3,7 @@ import { type Context, validId } from '../../kernel/context/context.js';
 import { instant, integer, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { changesBetween } from '../../kernel/events/changes.js';
+import { changesBetween, isNothing } from '../../kernel/events/changes.js';
 import { deleted } from '../../kernel/model/removal.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { type CreateStageInput, type DeletedStage, mostStages, type UpdateStageInput } from './pipeline.model.js';
@@ -53,7 +53,7 @@ async function placed(ctx: Context, others: StageRow[], stage: StageRow, from = 
 /** Tells of what changed of a stage, if anything did. */
 async function emitStage(ctx: Context, before: StageRow, after: StageRow): Promise<void> {
   const changes = changesBetween(before, after, names);
-  if (Object.keys(changes).length > 0) await ctx.emit({ name: 'stage.updated', record: after, changes });
+  if (!isNothing(changes)) await ctx.emit({ name: 'stage.updated', record: after, changes });
 }
 
 const emitStages = (ctx: Context, pipeline: PipelineRow, from: Partial<StageRow> | null, to: Partial<StageRow> | null) =>

@@ -2,7 +2,7 @@ import { withPlainAmounts } from '../../kernel/base/money.js';
 import { defined } from '../../kernel/base/objects.js';
 import type { Context } from '../../kernel/context/context.js';
 import { emptyRow, type RowOf } from '../../kernel/database/kinds.js';
-import { changesBetween } from '../../kernel/events/changes.js';
+import { changesBetween, isNothing } from '../../kernel/events/changes.js';
 import { getRow, listRows } from '../../kernel/lists/list.js';
 import { archiving } from '../../kernel/operations/archive.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
@@ -40,7 +40,7 @@ export async function updateProduct(ctx: Context, id: string, input: UpdateProdu
   const before = await ctx.forChange(productRows, id);
   const given = { ...defined(input), ...(input.isActive && { archivedAt: null }) };
   const changes = changesBetween(comparable(before), comparable({ ...before, ...given }), Object.keys(given));
-  if (Object.keys(changes).length === 0) return before;
+  if (isNothing(changes)) return before;
   const saved = ctx.update('Product', before, given);
   await ctx.emit({ name: 'product.updated', record: saved, changes });
   return saved;

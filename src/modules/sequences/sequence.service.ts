@@ -4,7 +4,7 @@ import type { Use } from '../../kernel/context/registry.js';
 import { text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { type Changes, changesBetween } from '../../kernel/events/changes.js';
+import { type Changes, changesBetween, isNothing } from '../../kernel/events/changes.js';
 import { findRow, getRow, listRows, listRowsOf } from '../../kernel/lists/list.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
@@ -70,7 +70,7 @@ export async function updateSequence(ctx: Context, id: string, { steps, ...input
   const isActive = given.isActive ?? before.isActive;
   const wanted = { ...before, ...given, status: statusOf(isActive), steps: steps ?? before.steps } as SequenceRow;
   const changes = changesOf(before, wanted);
-  if (Object.keys(changes).length === 0) return before;
+  if (isNothing(changes)) return before;
   const isResumed = isActive && !before.isActive;
   // What was archived while nobody needed it is missed by whoever needs it again.
   if (changes.steps || isResumed) await checkSteps(ctx, wanted.steps);

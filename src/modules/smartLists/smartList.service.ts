@@ -4,7 +4,7 @@ import { type Context, validId } from '../../kernel/context/context.js';
 import { integer, uuid } from '../../kernel/database/kinds.js';
 import { rawSql, type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { type Changes, changesBetween } from '../../kernel/events/changes.js';
+import { type Changes, changesBetween, isNothing } from '../../kernel/events/changes.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { type SortOrder } from '../../kernel/model/connection.js';
 import { deleted } from '../../kernel/model/removal.js';
@@ -97,7 +97,7 @@ export async function updateSmartList(ctx: Context, id: string, input: UpdateSma
   const after = { ...before, ...given };
   await checkList(ctx, after);
   const changes = changesBetween(before, after, Object.keys(given));
-  if (Object.keys(changes).length === 0) return before;
+  if (isNothing(changes)) return before;
   const { updatedAt } = ctx.update('SmartList', before, asRow(given));
   const record = { ...after, updatedAt };
   if (before.shared && !after.shared) await withdraw(ctx, before, changes);

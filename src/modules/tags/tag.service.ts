@@ -5,7 +5,7 @@ import { isTaken } from '../../kernel/database/errors.js';
 import { listOf, nullable, text, uuid } from '../../kernel/database/kinds.js';
 import { rawSql, type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { changesBetween } from '../../kernel/events/changes.js';
+import { changesBetween, isNothing } from '../../kernel/events/changes.js';
 import { getRow, listRows } from '../../kernel/lists/list.js';
 import { deleted } from '../../kernel/model/removal.js';
 import { inFinalTransaction } from '../../kernel/operations/detached.js';
@@ -49,7 +49,7 @@ export async function updateTag(ctx: Context, id: string, input: UpdateTagInput)
   await ctx.rows(lockTags, { ids: [where.key.id] });
   const before = await getRow<CountedTag>(ctx, tagTable, where.key.id, ['_count']);
   const changes = changesBetween(before, { ...before, ...input }, Object.keys(input));
-  if (Object.keys(changes).length === 0) return before;
+  if (isNothing(changes)) return before;
   if (input.name) await checkName(ctx, input.name, where.key.id);
   const saved = await ctx.db.tag.update({ where, data: input }).catch((error: unknown) => {
     // Of two who take a name at once, the check above lets both pass.

@@ -1,7 +1,7 @@
 import { defined } from '../../kernel/base/objects.js';
 import type { Context } from '../../kernel/context/context.js';
 import { emptyRow, type RowOf } from '../../kernel/database/kinds.js';
-import { type Changes, changesBetween, type DomainEvent } from '../../kernel/events/changes.js';
+import { type Changes, changesBetween, type DomainEvent, isNothing } from '../../kernel/events/changes.js';
 import { getRow, listRows } from '../../kernel/lists/list.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
 import { deleted } from '../../kernel/model/removal.js';
@@ -45,7 +45,7 @@ export async function createTask(ctx: Context, input: CreateTaskInput): Promise<
 export async function updateTask(ctx: Context, id: string, input: UpdateTaskInput): Promise<TaskRow> {
   const before = await ctx.forChange(taskRows, id);
   const changes = changesBetween(before, { ...before, ...defined(input) }, tracked);
-  if (Object.keys(changes).length === 0) return before;
+  if (isNothing(changes)) return before;
   await checkReferences(ctx, links, changedReferences(links, before, input));
   const { status } = changes;
   const completedAt = status && (input.status === 'done' ? ctx.now() : null);

@@ -2,7 +2,7 @@ import { AppError, check, unprocessable } from '../../kernel/base/errors.js';
 import { defined } from '../../kernel/base/objects.js';
 import type { Context } from '../../kernel/context/context.js';
 import { emptyRow, type RowOf } from '../../kernel/database/kinds.js';
-import { changesBetween } from '../../kernel/events/changes.js';
+import { changesBetween, isNothing } from '../../kernel/events/changes.js';
 import { findRow, getRow, listRows } from '../../kernel/lists/list.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
 import { deleted } from '../../kernel/model/removal.js';
@@ -65,7 +65,7 @@ export async function updateTemplate(ctx: Context, id: string, input: UpdateTemp
   const after = { ...before, ...defined(input) };
   const given = { ...defined(input), mergeFields: usedBy(after) };
   const changes = changesBetween(before, { ...before, ...given }, tracked);
-  if (Object.keys(changes).length === 0) return before;
+  if (isNothing(changes)) return before;
   const template = ctx.update('Template', before, given);
   await ctx.emit({ name: 'template.updated', record: template, changes });
   return template;

@@ -1,6 +1,6 @@
 import { check, denied, found } from '../../kernel/base/errors.js';
 import { type Context, validId } from '../../kernel/context/context.js';
-import { changesBetween } from '../../kernel/events/changes.js';
+import { changesBetween, isNothing } from '../../kernel/events/changes.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { deleted } from '../../kernel/model/removal.js';
 import { loader } from '../../kernel/operations/loader.js';
@@ -34,7 +34,7 @@ export async function updateUser(ctx: Context, id: string, { role, name }: Updat
     check(user.id !== ctx.caller.userId, () => denied('You cannot change your own role'));
   }
   const changes = changesBetween(user, { ...user, ...(role && { role }), ...(name && { name }) }, ['role', 'name']);
-  if (Object.keys(changes).length === 0) return user;
+  if (isNothing(changes)) return user;
   await ctx.db.membership.updateMany({ where: { userId: user.id }, data: { role, name } });
   userLoader(ctx).clear(user.id);
   const saved = await getUser(ctx, user.id);

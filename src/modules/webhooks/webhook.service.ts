@@ -6,7 +6,7 @@ import { newId } from '../../kernel/context/freeIds.js';
 import { emptyRow, instant, json, listOf, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { changesBetween } from '../../kernel/events/changes.js';
+import { changesBetween, isNothing } from '../../kernel/events/changes.js';
 import { mostUnplaced } from '../../kernel/events/readers.js';
 import { findRow, getRow, listRows } from '../../kernel/lists/list.js';
 import { archived } from '../../kernel/model/removal.js';
@@ -124,7 +124,7 @@ export async function applyChange(ctx: Context, before: WebhookToChange, given: 
   const isBack = given.isActive && !before.isActive;
   const whole = { ...given, ...(isBack && { disabledAt: null, failingSince: null }) };
   const changes = changesBetween(before, { ...before, ...whole }, Object.keys(whole));
-  if (Object.keys(changes).length === 0) return before;
+  if (isNothing(changes)) return before;
   if (isBack) await checkActive(ctx);
   const saved: WebhookRow = ctx.update('Webhook', before, {
     ...whole,

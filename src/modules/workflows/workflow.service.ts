@@ -5,7 +5,7 @@ import type { Use } from '../../kernel/context/registry.js';
 import { emptyRow, jsonText, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { type Changes, changesBetween } from '../../kernel/events/changes.js';
+import { type Changes, changesBetween, isNothing } from '../../kernel/events/changes.js';
 import { findRow, getRow, listRows, listRowsOf } from '../../kernel/lists/list.js';
 import { matcherOf } from '../../kernel/matching/matcher.js';
 import { refuseUntold } from '../../kernel/matching/untold.js';
@@ -174,7 +174,7 @@ async function keep(ctx: Context, before: WorkflowRow, given: WorkflowRow): Prom
   const values = { name, description, trigger, actions, isActive, ...start, status: statusOf(isActive) };
   const wanted: WorkflowRow = { ...before, ...values, triggerEvent: trigger?.event ?? null };
   const changes: Changes = changesBetween(before, wanted, tracked);
-  if (Object.keys(changes).length === 0) return before;
+  if (isNothing(changes)) return before;
   const saved = ctx.update('Workflow', before, { ...values, triggerEvent: wanted.triggerEvent });
   const also = changes.isActive ? { [saved.isActive ? 'workflow.activated' : 'workflow.deactivated']: ['isActive', 'status'] } : {};
   await ctx.emit({ name: 'workflow.updated', record: saved, changes, also });

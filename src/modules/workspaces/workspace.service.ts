@@ -2,7 +2,7 @@ import type { Context } from '../../kernel/context/context.js';
 import { decimal, flag, instant, listOf, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { changesBetween } from '../../kernel/events/changes.js';
+import { changesBetween, isNothing } from '../../kernel/events/changes.js';
 import { Decimal } from '../../kernel/model/scalars.js';
 import { inFinalTransaction } from '../../kernel/operations/detached.js';
 import { checkKnownZone } from '../../kernel/tables/zones.js';
@@ -95,7 +95,7 @@ export async function updateSettings(ctx: Context, input: UpdateWorkspaceSetting
     // As the settings show it: an exact decimal is a number there.
     const shown = (row: SettingsRow) => ({ ...row, defaultTaxRate: Decimal.serialize(row.defaultTaxRate) });
     const changes = changesBetween(shown(before!), shown(after), Object.keys(input));
-    if (Object.keys(changes).length === 0) return before!;
+    if (isNothing(changes)) return before!;
     const { defaultCountry: country, defaultTaxRate: taxRate } = after;
     const [changed] = await inside.rows(write, { ...after, country, taxRate, now: inside.now() });
     await tellWorkspace(inside, changes);
