@@ -2,7 +2,7 @@ import { Context } from '../kernel/context/context.js';
 import { getContact } from '../modules/contacts/contact.service.js';
 import type { FormField } from '../modules/forms/form.model.js';
 import { createForm } from '../modules/forms/form.service.js';
-import { submitForm } from '../modules/forms/form.submit.js';
+import { submitForm } from '../modules/forms/submission.service.js';
 
 /** What the form on the website asks for. */
 const fields: FormField[] = [

@@ -26,15 +26,9 @@ import * as flows from './callFlow.service.js';
 import { simulateCallFlow } from './callFlow.simulate.js';
 import { callFlowTable } from './callFlow.table.js';
 import { getWiring, releaseTombstone, wireCallFlow } from './callFlow.wiring.js';
-import {
-  RosterList,
-  RosterMember,
-  RosterMemberConnection,
-  SetPresenceInput,
-  VoiceNumberConnection,
-  VoiceNumberList,
-} from './roster.model.js';
+import { RosterList, RosterMember, RosterMemberConnection, SetPresenceInput } from './roster.model.js';
 import * as roster from './roster.service.js';
+import { VoiceNumberConnection, VoiceNumberList } from './voiceNumber.model.js';
 import { listVoiceNumbers } from './voiceNumber.service.js';
 
 const administration = { scope: 'settings', role: 'admin', admin: true } as const;

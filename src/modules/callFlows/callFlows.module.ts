@@ -5,7 +5,9 @@ import { CallFlow, callFlowEvents } from './callFlow.model.js';
 import { callFlowRelations } from './callFlow.relations.js';
 import { CallFlowResolver } from './callFlow.resolver.js';
 import { findCallFlow } from './callFlow.service.js';
-import { callFlowTable, callFlowVersionTable, rosterTable, voiceNumberTable } from './callFlow.table.js';
+import { callFlowTable, callFlowVersionTable } from './callFlow.table.js';
+import { rosterTable } from './roster.table.js';
+import { voiceNumberTable } from './voiceNumber.table.js';
 
 const blocked = { 422: { 'blockers?': '[Blocker!]!' } };
 

@@ -10,8 +10,8 @@ import { toE164 } from '../../kernel/model/checks.js';
 import type { Page } from '../../kernel/model/connection.js';
 import { getUser } from '../users/user.service.js';
 import { userTable } from '../users/user.table.js';
-import { presence, rosterTable } from './callFlow.table.js';
 import type { Presence, RosterList, SetPresenceInput } from './roster.model.js';
+import { presence, rosterTable } from './roster.table.js';
 
 export type RosterRow = RowOf<typeof rosterTable.shape> & { id: string; did: string | null };
 

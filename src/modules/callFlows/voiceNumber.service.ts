@@ -5,8 +5,8 @@ import type { Page } from '../../kernel/model/connection.js';
 import { mostListed } from '../../vendors/sms/sms.js';
 import { isOurs } from '../numbers/number.routing.js';
 import { numberOfVendor, ofVendor } from '../numbers/number.service.js';
-import { voiceNumberTable } from './callFlow.table.js';
-import type { VoiceNumberList } from './roster.model.js';
+import type { VoiceNumberList } from './voiceNumber.model.js';
+import { voiceNumberTable } from './voiceNumber.table.js';
 
 type VoiceNumberRow = RowOf<typeof voiceNumberTable.shape> & { wired: boolean };
 

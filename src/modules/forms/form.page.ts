@@ -10,7 +10,7 @@ import type { RawReply } from '../../kernel/module/routes.js';
 import type { FormField } from './form.model.js';
 import type { FormRow } from './form.service.js';
 import { consentOf } from './form.settings.js';
-import { openForm, submitForm } from './form.submit.js';
+import { openForm, submitForm } from './submission.service.js';
 
 /** What was filled in so far, by the names of the inputs. */
 type Said = URLSearchParams;

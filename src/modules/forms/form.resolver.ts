@@ -10,9 +10,9 @@ import { Unprocessable } from '../../kernel/model/unprocessable.js';
 import { Detached } from '../../kernel/operations/operation.js';
 import { CreateFormInput, Form, FormConnection, FormList, UpdateFormInput } from './form.model.js';
 import * as forms from './form.service.js';
-import * as submissions from './form.submit.js';
 import { formTable, submissionTable } from './form.table.js';
 import { Submission, SubmissionConnection, SubmissionList, SubmitFormInput, Submitted } from './submission.model.js';
+import * as submissions from './submission.service.js';
 
 @Resolver(() => Form)
 @Access({ scope: 'forms' })

@@ -6,9 +6,9 @@ import { showForm, takeForm } from './form.page.js';
 import { formAnswers, formRelations } from './form.relations.js';
 import { FormResolver } from './form.resolver.js';
 import { getForm } from './form.service.js';
-import { getSubmission, onContactDeleted } from './form.submit.js';
 import { formTable, submissionTable } from './form.table.js';
 import { Submission, submissionEvents } from './submission.model.js';
+import { getSubmission, onContactDeleted } from './submission.service.js';
 
 const access = { scope: 'forms' };
 

@@ -6,8 +6,8 @@ import { slot, statement } from '../../kernel/database/statement.js';
 import type { VoiceConfig } from '../../vendors/sms/voice.js';
 import { accountAt, actingAt } from '../auth/auth.acting.js';
 import type { DraftGraph } from '../callFlows/callFlow.graph.js';
-import { presence } from '../callFlows/callFlow.table.js';
 import { type Agent, agentsById, type CallMember } from '../callFlows/roster.service.js';
+import { presence } from '../callFlows/roster.table.js';
 
 export const voiceActor: Actor = { kind: 'system', id: null, name: 'Call flow' };
 
