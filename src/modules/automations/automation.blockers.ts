@@ -18,7 +18,7 @@ import {
 import { mostBranches, mostBranchesOfGraph, mostNodes, nodeTypes } from './automation.model.js';
 import { loopsOf, unreachableOf } from './automation.paths.js';
 import { isOfCalendar, namesEventAndTime, waitOf } from './automation.wait.js';
-import { actionOf } from './run.act.js';
+import { actionOf } from './run.actions.js';
 import { conditionsType } from './run.decide.js';
 import { mayEnd } from './run.ways.js';
 

@@ -13,10 +13,9 @@ import type { GraphNode, Plan } from './automation.graph.js';
 import { getAutomation } from './automation.service.js';
 import type { AutomationRow } from './automation.table.js';
 import { endOfWait, waitOf } from './automation.wait.js';
-import { actedOf, actionOf, runnerStep, runTriggerOf } from './run.act.js';
+import { actedOf, actionOf, runnerStep, runTriggerOf, within } from './run.actions.js';
 import { afterWait, decide, type Subject } from './run.decide.js';
 import type { DryRunInput, DryRunResult, DryRunStep } from './run.explain.model.js';
-import { within } from './run.start.js';
 import type { Started } from './run.table.js';
 
 /** The most actions that are tried out: they are one transaction, which holds a connection and what they write. */

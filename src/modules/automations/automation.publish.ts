@@ -20,7 +20,7 @@ import type { Blocker, Plan } from './automation.graph.js';
 import { automationForChange, changesOf } from './automation.rows.js';
 import { nextMoment } from './automation.schedule.js';
 import type { AutomationRow } from './automation.table.js';
-import { actionOf } from './run.act.js';
+import { actionOf } from './run.actions.js';
 
 const versions = statement({
   name: 'automationVersions',

@@ -14,7 +14,7 @@ import { goOn } from './run.due.js';
 import { onContactDeleted } from './run.end.js';
 import { AutomationRunExplanation, BehindRun, NextStep } from './run.explain.model.js';
 import { AutomationRun, AutomationStepLog, automationRunEvents, automationStepLogEvents } from './run.model.js';
-import { automationReader } from './run.reader.js';
+import { readEvents, wanted } from './run.reader.js';
 import { AutomationRunResolver, AutomationStepLogResolver } from './run.resolver.js';
 import { findRun, findStep } from './run.service.js';
 import { oldRuns } from './run.sweeps.js';
@@ -61,7 +61,7 @@ export default defineModule({
     }),
   ],
   on: { 'contact.deleted': onContactDeleted, 'workspace.updated': onWorkspaceUpdated },
-  readers: { automations: automationReader },
+  readers: { automations: { actor, wanted, make: readEvents } },
   sweeps: { oldAutomationRuns: oldRuns },
   due: {
     automations: { table: 'automations', actor, pause: 60, work: runSchedule },

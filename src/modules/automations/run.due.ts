@@ -3,9 +3,9 @@ import type { DueRow } from '../../kernel/context/registry.js';
 import { inOwnTransaction } from '../../kernel/operations/ownTransaction.js';
 import { errorText, mayPass, pauses } from '../actions/action.service.js';
 import { planOfVersion } from './automation.publish.js';
+import { within } from './run.actions.js';
 import { rests } from './run.begin.js';
 import { mostActions, type Pace, type Progress, RunExecutor } from './run.executor.js';
-import { within } from './run.start.js';
 import { type DueRun, runRows } from './run.table.js';
 
 /**

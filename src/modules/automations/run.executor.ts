@@ -7,7 +7,7 @@ import { withoutPeople } from '../actions/action.kinds.js';
 import { actionPerformer, readContact } from '../actions/action.service.js';
 import type { GraphNode, Plan } from './automation.graph.js';
 import { endOfWait, waitOf } from './automation.wait.js';
-import { actedOf, actionOf, callRunner, runnerStep, runTriggerOf } from './run.act.js';
+import { actedOf, actionOf, callRunner, runnerStep, runTriggerOf } from './run.actions.js';
 import { beginningOf, seenInFeed } from './run.begin.js';
 import { afterWait, decide, type Subject } from './run.decide.js';
 import { failWaits } from './run.end.js';

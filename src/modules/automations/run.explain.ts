@@ -1,7 +1,7 @@
 import { found } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { planOfVersion } from './automation.publish.js';
-import { runnerStep } from './run.act.js';
+import { runnerStep } from './run.actions.js';
 import type { AutomationRunExplanation, NextStep } from './run.explain.model.js';
 import { automationRunLoader } from './run.service.js';
 import type { RunRow } from './run.table.js';

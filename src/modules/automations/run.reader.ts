@@ -1,9 +1,9 @@
-import type { Context, FeedReader } from '../../kernel/context/context.js';
+import type { Context } from '../../kernel/context/context.js';
 import { bigint, integer, listOf, text, uuid } from '../../kernel/database/kinds.js';
-import { sql } from '../../kernel/database/sql.js';
+import { type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { FeedEvent } from '../../kernel/events/feedStore.js';
-import type { FeedEnd } from '../../kernel/events/readers.js';
+import type { FeedEnd, ReadEvent } from '../../kernel/events/readers.js';
 import { contactsOf } from '../actions/action.contact.js';
 import { contactAfterEvent } from '../actions/action.service.js';
 import { type Begun, begunBy, isTrigger } from '../actions/action.trigger.js';
@@ -91,27 +91,26 @@ async function startRuns(ctx: Context, automation: Automation, meant: readonly B
   }
 }
 
-/** Reads the feed of an account: starts runs, and ends their waits. What waits for something of a record is told that it is deleted. */
-export const automationReader: FeedReader = {
-  actor: { kind: 'automation', id: null, name: 'Automations' },
-  wanted: (account) => sql`
-    select live_event from automations where account_id = ${account} and live_event is not null and deleted_at is null
-    union all ${waitedFor(account)}`,
-  async make(ctx, all) {
-    const isOne = ({ name }: FeedEvent) => isTrigger(ctx, name);
-    if (!all.some(isOne)) return all.length;
-    const automations = await startedBy(ctx, [...new Set(all.filter(isOne).map(({ name }) => name))]);
-    const { begun: meant, seen } = await begunBy(ctx, all, automations, { at: 'triggerConditions' });
-    await endWaits(ctx, all.slice(0, seen).filter(isOne));
-    const contactIn = await contactsOf(
-      ctx,
-      meant.map(({ event }) => event),
-    );
-    const contactOf: ContactOf = (event) => contactAfterEvent(event.name, contactIn(event));
-    for (const automation of automations) {
-      const its = meant.filter((each) => each.starter === automation);
-      if (its.length > 0) await startRuns(ctx, automation, its, contactOf);
-    }
-    return seen;
-  },
-};
+/** The events of an account that start runs, or end their waits. */
+export const wanted = (account: Sql): Sql => sql`
+  select live_event from automations where account_id = ${account} and live_event is not null and deleted_at is null
+  union all ${waitedFor(account)}`;
+
+/** Starts runs, and ends their waits. What waits for something of a record is told that it is deleted. Answers how many it has read. */
+export async function readEvents(ctx: Context, all: readonly ReadEvent[]): Promise<number> {
+  const isOne = ({ name }: FeedEvent) => isTrigger(ctx, name);
+  if (!all.some(isOne)) return all.length;
+  const automations = await startedBy(ctx, [...new Set(all.filter(isOne).map(({ name }) => name))]);
+  const { begun: meant, seen } = await begunBy(ctx, all, automations, { at: 'triggerConditions' });
+  await endWaits(ctx, all.slice(0, seen).filter(isOne));
+  const contactIn = await contactsOf(
+    ctx,
+    meant.map(({ event }) => event),
+  );
+  const contactOf: ContactOf = (event) => contactAfterEvent(event.name, contactIn(event));
+  for (const automation of automations) {
+    const its = meant.filter((each) => each.starter === automation);
+    if (its.length > 0) await startRuns(ctx, automation, its, contactOf);
+  }
+  return seen;
+}

@@ -1,10 +1,11 @@
-import type { Actor, Cause } from '../../kernel/base/principal.js';
+import type { Cause } from '../../kernel/base/principal.js';
 import type { Context } from '../../kernel/context/context.js';
 import { emptyRow } from '../../kernel/database/kinds.js';
 import { type Changes, changesBetween } from '../../kernel/events/changes.js';
 import type { Seen } from '../../kernel/matching/matcher.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
 import { isLoop } from '../actions/action.trigger.js';
+import { within } from './run.actions.js';
 import { AutomationRun } from './run.model.js';
 import { automationRunTable, type RunRow, type Started } from './run.table.js';
 
@@ -29,9 +30,6 @@ interface Start {
 const lists = { conditions: [] as Seen[], waitingUnplaced: [] as string[] };
 const blank = { ...emptyRow(automationRunTable.shape), ...lists, steps: 0, tries: 0, attempt: 0 };
 
-/** Who does what a run does. */
-export const actorOf = ({ id, name }: Start['automation']): Actor => ({ kind: 'automation', id, name });
-
 /** Starts a run in this unit of work, and tells of it. One that would go round in a circle ends at once. */
 export async function startRun(ctx: Context, start: Start): Promise<RunRow> {
   const { automation, version, startNodeId, causes = [], contactId = null, ...about } = start;
@@ -51,16 +49,6 @@ export async function startRun(ctx: Context, start: Start): Promise<RunRow> {
   await emitRun(within(ctx, { automation, runId: run.id, causes }), 'created', run);
   if (run.dueAt) ctx.wake('automationRuns');
   return run;
-}
-
-/** The context in which a run does what it does. */
-export function within(
-  ctx: Context,
-  { automation, runId, causes }: { automation: Start['automation']; runId: string; causes?: readonly Cause[] | null },
-) {
-  const chain = causes ?? [];
-  const isSaid = (ctx.request.causes ?? []).length >= chain.length;
-  return ctx.within([...(isSaid ? [] : chain), { kind: 'automation', id: automation.id, runId }], actorOf(automation));
 }
 
 const tracked = namesOf(AutomationRun).filter((name) => !['id', 'createdAt', 'updatedAt'].includes(name));

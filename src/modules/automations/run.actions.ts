@@ -1,10 +1,10 @@
+import type { Cause } from '../../kernel/base/principal.js';
 import type { Context } from '../../kernel/context/context.js';
 import { restRecordOf } from '../../kernel/model/restRecord.js';
 import { type Action, type Outcome, type RunTrigger } from '../actions/action.service.js';
 import { contactLoader } from '../contacts/contact.service.js';
 import { bodyOf, deliveredWithoutEvent, queueDelivery } from '../webhooks/webhook.queue.js';
 import type { GraphNode, Plan } from './automation.graph.js';
-import { actorOf } from './run.start.js';
 import type { RunRow } from './run.table.js';
 
 /** The action of a node, as workflows know it. */
@@ -13,15 +13,32 @@ export const actionOf = ({ config }: GraphNode): Action => ({
   config: (config.config ?? {}) as Action['config'],
 });
 
+/** Something that is done as a run: its automation, and the runs behind it. */
+interface Acting {
+  automation: { id: string; name: string };
+  runId: string;
+  causes?: readonly Cause[] | null;
+}
+
+/** The context in which a run does what it does. */
+export function within(ctx: Context, { automation: { id, name }, runId, causes }: Acting): Context {
+  const chain = causes ?? [];
+  const isSaid = (ctx.request.causes ?? []).length >= chain.length;
+  return ctx.within([...(isSaid ? [] : chain), { kind: 'automation', id, runId }], { kind: 'automation', id, name });
+}
+
 type About = Pick<RunRow, 'id' | 'automationId' | 'contactId' | 'eventId' | 'triggerEvent' | 'triggerData' | 'startedAt'>;
 
 /** What the actions of a run are done for. */
 export function runTriggerOf(run: About, automationName: string): RunTrigger {
   const { id: runId, automationId: id, contactId, eventId, triggerEvent: event, triggerData } = run;
   const { type = null, data = {}, changes = null, createdAt } = triggerData ?? {};
-  const { kind, name } = actorOf({ id, name: automationName }) as { kind: 'automation'; name: string };
   const at = createdAt ? new Date(createdAt) : run.startedAt;
-  return { run: { kind, id, runId, name }, triggeredBy: { event, eventId, at, type, data, changes }, contactId };
+  return {
+    run: { kind: 'automation', id, runId, name: automationName },
+    triggeredBy: { event, eventId, at, type, data, changes },
+    contactId,
+  };
 }
 
 /** What an action came to, as a step is logged. */
