@@ -1,6 +1,6 @@
 import { systemClock } from './kernel/base/clock.js';
 import { readConfig } from './kernel/base/config.js';
-import { simulateVendors } from './vendors/process.js';
+import { simulateVendors } from './vendors/simulators.js';
 
 /** `npm run vendors`: the simulators of the vendors as a process of their own, until it is stopped. */
 async function start(): Promise<void> {

@@ -1,11 +1,11 @@
 import type { Clock } from '../kernel/base/clock.js';
 import type { Config } from '../kernel/base/config.js';
 import type { Vendors } from '../kernel/context/vendors.js';
-import { simulatedEmail } from './email/simulator.js';
+import { simulatedEmail } from './email/simulated.js';
 import { smtpEmail } from './email/smtp.js';
 import { HttpLines } from './line/client.js';
 import { simulatedLines } from './line/simulated.js';
-import { SimulatedPayments } from './payments/simulator.js';
+import { SimulatedPayments } from './payments/simulated.js';
 import { StripePayments } from './payments/stripe.js';
 import { simulatedSms } from './sms/simulated.js';
 import { TwilioSms } from './sms/twilio.js';

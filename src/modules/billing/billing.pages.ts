@@ -3,7 +3,7 @@ import type { Context } from '../../kernel/context/context.js';
 import type { CallbackRequest } from '../../kernel/module/module.js';
 import { htmlPage } from '../../kernel/module/page.js';
 import type { RawReply } from '../../kernel/module/routes.js';
-import { SimulatedPayments, type Ticket } from '../../vendors/payments/simulator.js';
+import { SimulatedPayments, type Ticket } from '../../vendors/payments/simulated.js';
 import { plans } from '../plans/plan.limits.js';
 import { takeNotice } from './billing.service.js';
 

@@ -8,7 +8,7 @@ import { SMTPServer } from 'smtp-server';
 import type { Clock } from '../../kernel/base/clock.js';
 import { type LoopbackExchange, LoopbackServer } from '../loopback.js';
 import { Outbox } from '../outbox.js';
-import { fileOf } from './simulator.js';
+import { fileOf } from './simulated.js';
 
 /** What the simulator does with the next mails. */
 export type MailBehaviour =

@@ -4,7 +4,7 @@ import type { Clock } from '../../kernel/base/clock.js';
 import type { StripeConfig } from '../../kernel/base/config.js';
 import { type JsonReply, type LoopbackExchange, LoopbackServer } from '../loopback.js';
 import { type Interval, intervals, soldPlans } from './payments.js';
-import { later, months } from './simulator.js';
+import { later, months } from './simulated.js';
 import { missing, outcomeOf } from './stripeRefusal.js';
 import { amountOf, change, endWithPeriod, type StripeSubscription, type Unpayable } from './stripeSubscription.js';
 

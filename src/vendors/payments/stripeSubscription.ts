@@ -1,6 +1,6 @@
 import { type Exact, exact } from '../../kernel/base/money.js';
 import type { Interval, SoldPlan } from './payments.js';
-import { prices } from './simulator.js';
+import { prices } from './simulated.js';
 import { Refusal } from './stripeRefusal.js';
 
 /** A subscription as Stripe keeps it. */

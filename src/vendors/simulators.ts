@@ -3,7 +3,7 @@ import type { Config, StripeConfig } from '../kernel/base/config.js';
 import { SmtpSimulator } from './email/smtpSimulator.js';
 import { LineSimulator } from './line/simulator.js';
 import { StripeSimulator } from './payments/stripeSimulator.js';
-import { simulatedNumbers } from './sms/simulated.js';
+import { simulatedAccount as accountSid, simulatedNumbers } from './sms/simulated.js';
 import { SmsSimulator } from './sms/simulator.js';
 
 /** Simulators that listen, and how a server is led to them. */
@@ -14,8 +14,6 @@ export interface Running {
   control: Record<'mail' | 'sms' | 'line' | 'stripe', string>;
   close(): void;
 }
-
-const accountSid = 'ACsimulator';
 
 /**
  * Begins to simulate the vendors on five ports of the loopback from VENDORS_PORT on, in their wire forms. Secrets that the
