@@ -3,7 +3,7 @@ import { type Context, forChangeAsRead } from '../../kernel/context/context.js';
 import { flag, integer, json, nullable, type RowOf, record, text, uuid } from '../../kernel/database/kinds.js';
 import { emptySql, type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { changesBetween } from '../../kernel/events/changes.js';
+import { changesBetween, isNothing } from '../../kernel/events/changes.js';
 import { forgetOutcome, notedOutcome, noteOutcome } from '../../kernel/operations/notedOutcomes.js';
 import { patience, whenTold } from '../../kernel/operations/ownTransaction.js';
 import { isMailRefused, textRefusals } from '../contacts/contact.optOut.js';
@@ -220,7 +220,7 @@ async function keep(inside: Context, message: Sending, settling: Settling, note:
   if (!isOurs) return null;
   const after = { ...inside.update('Message', before, { ...settled(inside, before, settling), leasedUntil: null }) };
   const found = changesBetween(asTold(before), after, settledFields);
-  const changes = Object.keys(found).length > 0 ? found : undefined;
+  const changes = isNothing(found) ? undefined : found;
   if (outcome.kind === 'sent') touchLastContacted(inside, after);
   // Reads have shown meanwhile that a text was on its way: that it waits again is told also where that is nothing new.
   if (changes || after.status !== before.status) await emitMessage(inside, 'updated', after, changes, outcome.kind === 'sent');
