@@ -148,11 +148,12 @@ describe('a mail that the mail server refuses', () => {
 });
 
 describe('a sequence that an automation enrolls into', () => {
+  let readers = 0;
   /** A run that enrolls a new contact in a sequence of one mail, and waits for an event. */
   async function enrolls(wait: Loose) {
     const key = await acme.key();
     const [automations, sequences] = [new Automations(acme, key), new Sequences(acme, key)];
-    const contact = await sequences.reader();
+    const contact = await acme.contact({ email: `enrolled${++readers}@example.com` });
     const config = { sequenceId: await sequences.make([aStep(0)]) };
     const id = await automations.make([
       aNode('enroll', 'action', { type: 'enroll_sequence', config }, 'wait'),
