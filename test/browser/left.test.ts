@@ -122,7 +122,8 @@ describe('a deal that comes into a stage that asks why it is lost, by somebody w
 
   it('is told, too, where the question stands when they go back', async () => {
     await one.visit('/board/contacts');
-    await one.page.$eval('header a[href$="/board"]', (link) => (link as HTMLElement).click());
+    const away = await one.find('header a[href$="/board"]');
+    await away.evaluate((link) => (link as HTMLElement).click());
     await eventually(() => topOf('Qualified'));
     await one.drag((await topOf('Qualified'))!, stages.Lost!);
     await one.find('dialog[open]');
