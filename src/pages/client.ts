@@ -63,8 +63,8 @@ async function lookAgain(isOver = false): Promise<void> {
 }
 
 /**
- * Begins anew where the browser's session is somebody else's by now: the sockets of the one before are closed only some time after a
- * login. What else has changed the page need not follow: it may be showing what is shown once, as recovery codes are.
+ * Begins anew where the browser's session is somebody else's by now: a login ends that of nobody, and the sockets go on. What else
+ * has changed the page need not follow: it may be showing what is shown once, as recovery codes are.
  */
 async function lookWhose(): Promise<void> {
   const before = client.readQuery({ query: ViewerDocument });

@@ -81,34 +81,6 @@ describe('under an Idempotency-Key that another session of the person used', () 
   });
 });
 
-describe('a login in a browser that has a session', () => {
-  const somebody = { email: 'somebody@tests.example', password, accountName: 'Other' };
-  const ways: [string, string, () => object][] = [
-    ['the same person', '/auth/login', () => ({ email: acme.ownerEmail, password })],
-    ['somebody who registers', '/auth/register', () => somebody],
-  ];
-
-  it.each(ways)('ends that session, and no other one of its person: %s', async (_who, path, body) => {
-    const [client, other] = [await acme.login(), await acme.login()];
-    const before = client.cookie;
-    dataOf(await client.post(path, body()));
-    forgetCallers(api.app);
-    expectRefusal(await api.anybody().get('/auth/me', { cookie: `service_session=${before}` }), 401);
-    for (const one of [client, other]) expect((await one.get('/auth/me')).status).toBe(200);
-  });
-
-  it('ends nothing where it is refused, or comes from a page of another origin', async () => {
-    const client = await acme.login();
-    const { cookie } = client;
-    expectRefusal(await client.post('/auth/login', { email: acme.ownerEmail, password: 'not the password' }), 401);
-    const foreign = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };
-    await client.post('/auth/login', { email: acme.ownerEmail, password }, foreign);
-    client.cookie = cookie;
-    forgetCallers(api.app);
-    expect((await client.get('/auth/me')).status).toBe(200);
-  });
-});
-
 describe('a session that slides on', () => {
   afterEach(() => api.clock.reset());
 

@@ -46,8 +46,7 @@ export const mustHaveMfa = ({ role, account }: { role: string; account: { mfaRol
 
 /**
  * Lets in who has proved a password: with a session, or to the second step where a second factor is enabled and has not been proved
- * yet. The session whose cookie came along ends with it: the browser forgets that one, and nobody could end it any more. Who goes on in
- * another account of theirs does so by `changePlace`.
+ * yet. Who has a session already goes on by `changePlace`.
  */
 export async function enter(
   ctx: Context,
@@ -56,12 +55,7 @@ export async function enter(
   all: Member[],
   hasProvedFactor = !user.mfaEnabledAt,
 ): Promise<AuthResult> {
-  if (hasProvedFactor) {
-    const entered = await openSession(ctx, user, place, all);
-    // Nobody is told, and all find out within a second: at once, other tabs would ask again before the browser has the new cookie.
-    if (ctx.principal?.kind === 'session') await endSession(ctx);
-    return entered;
-  }
+  if (hasProvedFactor) return openSession(ctx, user, place, all);
   const mfaToken = await issueToken(ctx, 'mfa', user.id, { account: place.account.id });
   return { user: null, account: null, role: null, accounts: null, mfaSetupRequired: false, mfaRequired: true, mfaToken };
 }
