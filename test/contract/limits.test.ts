@@ -1,5 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Account, type Client, expectRefusal, type Options, password, type Reply, server, type TestServer } from '../support/index.js';
+import {
+  type Account,
+  type Client,
+  dataOf,
+  expectRefusal,
+  type Options,
+  password,
+  type Reply,
+  server,
+  type TestServer,
+} from '../support/index.js';
+import { tokenMailed } from '../support/mail.js';
+import { readme } from '../support/readme.js';
 
 const from = (client: Client, ip: string) => client.with({ 'x-forwarded-for': ip });
 const limited = (limits: Options['limits']) => server({ limits, config: { trustProxy: ['loopback'] } });
@@ -91,6 +103,26 @@ describe('named endpoints', () => {
     // The contract names the two that make one.
     const email = 'again@example.com';
     expect((await statuses(2, () => client.post('/contact', { email }))).counts).toEqual([201, 200]);
+  });
+});
+
+describe('a limit of 0', () => {
+  it('lets nobody register, as the README says, and lets in who is invited', async () => {
+    expect(readme).toContain('`RATE_LIMIT_REGISTER=0`');
+    const closed = await limited(true);
+    const { owner } = await closed.seed.account();
+    Object.assign(closed.app.limiter.limits, { register: 0 });
+    const client = from(closed.anybody(), nextIp());
+    const input = { email: 'stranger@example.com', password, accountName: 'New' };
+    expectLimited(await client.post('/auth/register', input), 3600);
+    const document = 'mutation ($input: RegisterInput!) { register(input: $input) { role } }';
+    const refused = await from(closed.anybody(), nextIp()).gql(document, { input });
+    expect([refused.status, refused.errors?.[0].extensions.code]).toEqual([429, 'rate_limited']);
+    const email = 'invited@example.com';
+    dataOf(await owner.post('/users/invite', { email }));
+    const token = await tokenMailed(closed, email, 'accept-invite');
+    expect((await client.post('/auth/accept-invite', { token, password })).status).toBe(200);
+    await closed.close();
   });
 });
 
