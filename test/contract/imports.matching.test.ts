@@ -95,6 +95,9 @@ describe('an import of contacts that have refused', () => {
       { email: ada.email, doNotContact: false, doNotContactReason: 'None', optedOutSms: 'no', optedOutEmail: '0', city: 'Rome' },
     ];
     expect(await imported({ rows, mode: 'update' }, owner)).toMatchObject({ updatedCount: 1, errorCount: 0 });
+    // A row of JSON may say that there is no reason, by itself or with the refusal.
+    const without = [{}, { doNotContact: true }].map((row) => ({ email: ada.email, doNotContactReason: null, ...row }));
+    expect(await imported({ rows: without, mode: 'update' }, owner)).toMatchObject({ updatedCount: 2, errorCount: 0 });
     expect(dataOf(await owner.get(`/contacts/${ada.id}`))).toMatchObject({ firstName: 'Adele', city: 'Rome', ...refusals, ...reason });
     dataOf(await owner.patch(`/contacts/${ada.id}`, { doNotContact: false }));
     const reply = await owner.post('/email/send', { contactId: ada.id, subject: 'Offer', body: 'Hello' });

@@ -155,7 +155,7 @@ function ofKnown({ doNotContact, doNotContactReason, optedOutSms, optedOutEmail,
   return {
     ...rest,
     doNotContact: doNotContact || undefined,
-    doNotContactReason: isTakenBack ? undefined : doNotContactReason,
+    doNotContactReason: (!isTakenBack && doNotContactReason) || undefined,
     optedOutSms: optedOutSms || undefined,
     optedOutEmail: optedOutEmail || undefined,
   };
