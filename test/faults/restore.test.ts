@@ -12,8 +12,9 @@ beforeAll(async () => {
 });
 afterAll(() => crm.close());
 
+const whole = readFileSync('docs/restore.md', 'utf8');
 /** The statements of the document, in their order. */
-const statements = codeBlocks('sql', readFileSync('docs/restore.md', 'utf8').replaceAll(/^ {3}/gm, ''))
+const statements = codeBlocks('sql', whole.replaceAll(/^ {3}/gm, ''))
   .flatMap((block) => block.split(/;\n/))
   .filter((text) => text.trim() !== '');
 
@@ -71,6 +72,11 @@ describe('what is due after a restore', () => {
     expect(tables.length).toBeGreaterThan(5);
     expect(tables.filter((table) => table !== 'vendor_connections' && !shown(table))).toEqual([]);
     expect(tables.filter((table) => !mayGoOn.includes(table) && !isPutOff(table))).toEqual([]);
+  });
+
+  it('says of schedules what they miss while they are put off, and by what those are known', () => {
+    const [, said = ''] = /The last statement puts off schedules\.([\s\S]*?)\n\n/.exec(whole) ?? [];
+    for (const words of ['also at the moments that come meanwhile', 'off and on', '`nextRunAt` in the past']) expect(said).toContain(words);
   });
 
   it('holds no schedule whose moment has passed once that is done', async () => {
