@@ -21,6 +21,14 @@ const firstMailTo = (email: string): Promise<Loose> => eventually(async () => (a
 const write = (contactId: string) =>
   acme.owner.post('/messages', { contactId, channel: 'email', direction: 'inbound', subject: 'Hi', body: 'Hello' });
 
+/** The runs behind what was told last of the one mail to a contact, as they are stored: another version may read them. */
+async function lastCauses(contactId: string): Promise<unknown> {
+  const { prisma } = api.app.database;
+  const { id: entityId } = await prisma.message.findFirstOrThrow({ where: { accountId: acme.id, contactId } });
+  const where = { accountId: acme.id, name: 'message.updated', entityId };
+  return (await prisma.outboxEvent.findFirstOrThrow({ where, orderBy: { seq: 'desc' } })).causes;
+}
+
 describe('a mail', () => {
   it('of a sequence says that it was sent by itself, and one that a person sends does not', async () => {
     const sequences = new Sequences(acme, await acme.key());
@@ -88,6 +96,7 @@ describe('a mail that comes back', () => {
     await automations.until(run!, 'waiting');
     await cameBack(await firstMailTo(contact.email));
     await automations.until(run!, 'success');
+    expect(await lastCauses(contact.id)).toMatchObject([{ kind: 'automation', id, runId: run, isReport: true }]);
   });
 });
 
@@ -126,6 +135,7 @@ describe('a mail that is opened', () => {
     await automations.until(run!, 'waiting');
     await open(await firstMailTo(contact.email));
     await automations.until(run!, 'success');
+    expect(await lastCauses(contact.id)).toMatchObject([{ kind: 'automation', id, runId: run, isReport: true }]);
   });
 });
 

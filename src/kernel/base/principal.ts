@@ -35,6 +35,8 @@ export interface Cause {
   /** The workflow's or the automation's. */
   id: string;
   runId: string;
+  /** Whether the change is what somebody outside reports of what the run did, and not its own doing: a wait of the run ends by that. */
+  isReport?: true;
 }
 
 /** Who is calling. */

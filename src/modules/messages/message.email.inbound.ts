@@ -213,6 +213,6 @@ async function comeBack(ctx: Context, id: string, report: string): Promise<void>
   // Maybe before whoever sends it has kept that it went, or while it waits to be tried again: nothing is due any more.
   const over = { dueAt: null, leasedUntil: null };
   const bounced = ctx.update('Message', before, { status: 'failed', error: 'bounced', bouncedAt: ctx.now(), ...over });
-  const asOfRuns = await asOfRunsBehind(ctx, id);
+  const asOfRuns = await asOfRunsBehind(ctx, id, { isReport: true });
   await emitMessage(asOfRuns, 'updated', bounced, changesBetween(before, bounced, ['status', 'error', 'bouncedAt']));
 }

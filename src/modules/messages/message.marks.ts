@@ -12,7 +12,7 @@ export async function mark(inside: Context, id: string, marks: (keyof Marks)[]):
   const fresh = marks.filter((name) => before[name] === null);
   if (fresh.length === 0) return before;
   const message = inside.update('Message', before, Object.fromEntries(fresh.map((name) => [name, inside.now()])) as Marks);
-  const asOfRuns = await asOfRunsBehind(inside, id);
+  const asOfRuns = await asOfRunsBehind(inside, id, { isReport: true });
   await emitMessage(asOfRuns, 'updated', message, changesBetween(before, message, fresh));
   return message;
 }
