@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { MailRefused } from '../../src/vendors/email/email.js';
 import { Automations, aNode } from '../support/automations.js';
 import { answer, answered, bounce, inboundMail, mailing } from '../support/inboundMail.js';
-import { type Account, dataOf, type Loose, server, type TestServer } from '../support/index.js';
+import { type Account, dataOf, type Loose, minute, server, type TestServer } from '../support/index.js';
 import { eventually } from '../support/live.js';
 import { mailsTo } from '../support/mail.js';
 import { aStep, Sequences } from '../support/sequences.js';
@@ -123,8 +123,8 @@ describe('a mail that is opened', () => {
     dataOf(await acme.owner.del(`/workflows/${workflow.id}`));
   });
 
-  it('ends the wait of the automation that sent it', async () => {
-    const contact = await acme.contact({ email: 'opens@example.com' });
+  it.each(['sent', 'sending'] as const)('ends the wait of the automation that sent it, as far as we know %s', async (status) => {
+    const contact = await acme.contact({ email: `opens.${status}@example.com` });
     const automations = new Automations(acme, await acme.key());
     const id = await automations.make([
       aNode('mail', 'action', { type: 'send_email', config: mail }, 'wait'),
@@ -133,7 +133,12 @@ describe('a mail that is opened', () => {
     ]);
     const [run] = await automations.enroll(id, contact.id);
     await automations.until(run!, 'waiting');
-    await open(await firstMailTo(contact.email));
+    const first = await firstMailTo(contact.email);
+    const { prisma } = api.app.database;
+    const where = { accountId: acme.id, contactId: contact.id };
+    await eventually(async () => (await prisma.message.count({ where: { ...where, status: 'sent' } })) === 1);
+    await prisma.message.updateMany({ where, data: { status, error: status === 'sending' ? 'unconfirmed' : null } });
+    await open(first);
     await automations.until(run!, 'success');
     expect(await lastCauses(contact.id)).toMatchObject([{ kind: 'automation', id, runId: run, isReport: true }]);
   });
@@ -154,6 +159,31 @@ describe('a mail that the mail server refuses', () => {
     await automations.until(run!, 'success');
     refused.mockRestore();
     expect((await automations.steps(run!))[1]!.output).toMatchObject({ ended: 'event', event: 'message.updated' });
+  });
+
+  it('for now does not end it, and once it does so for good', async () => {
+    const contact = await acme.contact({ email: 'busy@example.com' });
+    const automations = new Automations(acme, await acme.key());
+    const id = await automations.make([
+      aNode('mail', 'action', { type: 'send_email', config: { subject: 'Is this you?', body: 'Please answer' } }, 'wait'),
+      aNode('wait', 'wait', { event: 'message.updated' }, 'end'),
+      aNode('end', 'end'),
+    ]);
+    const refused = jest.spyOn(api.app.vendors.email, 'send').mockRejectedValueOnce(new MailRefused('450 4.2.0 try again later', false));
+    const [run] = await automations.enroll(id, contact.id);
+    const { prisma } = api.app.database;
+    const stands = (status: string, error: string) =>
+      eventually(async () => (await prisma.message.count({ where: { accountId: acme.id, contactId: contact.id, status, error } })) === 1);
+    await stands('queued', 'mail_server_unavailable');
+    await automations.until(run!, 'waiting');
+    await automations.read();
+    expect(await automations.standing(run!)).toBe('waiting message.updated');
+    refused.mockRejectedValueOnce(new MailRefused('550 5.1.1 user unknown', true));
+    api.clock.advance(minute);
+    await stands('failed', 'refused');
+    await automations.until(run!, 'success');
+    refused.mockRestore();
+    api.clock.reset();
   });
 });
 

@@ -85,12 +85,20 @@ export const waitedFor = (account: Sql): Sql => sql`(
 /** A message that a run has sent is its own doing as it is made and as it goes, and so is what a machine answers to it. */
 const ofSending = ['message.created', 'message.sent', 'message.received'];
 
+/** Whether an event tells of a message that has not come to an end: it waits to be tried again, or nobody knows whether it went. */
+const isOnItsWay = ({ type, data }: FeedEvent): boolean =>
+  type === 'Message' && ['scheduled', 'queued', 'sending'].includes(String(data.status));
+
 /**
- * Whether an event tells what a run itself did: what its steps changed, in its own name, and its mails. What becomes of these later, by the
- * server or by somebody outside, is not its doing: a sequence that goes on or is complete, a mail that is refused, comes back or is opened.
+ * Whether an event tells what a run itself did: what its steps changed, in its own name, and its mails on their way. What becomes of these
+ * later, by the server or by somebody outside, is not its doing: a sequence that goes on or is complete, a mail that is refused, comes back
+ * or is opened. What somebody outside reports counts whatever we know of the mail: one may be opened while we wait to try it again.
  */
-const isOwn = ({ causes, actor, names }: FeedEvent, run: string): boolean =>
-  causes.at(-1)?.runId === run && (actor.kind === 'automation' || names.some((name) => ofSending.includes(name)));
+function isOwn(event: FeedEvent, run: string): boolean {
+  const cause = event.causes.at(-1);
+  if (cause?.runId !== run || cause.isReport) return false;
+  return event.actor.kind === 'automation' || event.names.some((name) => ofSending.includes(name)) || isOnItsWay(event);
+}
 
 /**
  * Whether an event came after a wait began, and was not the doing of the run itself. A wait keeps the end of the feed as it began; where an
