@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { nilId } from '../../src/kernel/base/ids.js';
 import { statements } from '../../src/kernel/database/statement.js';
-import { type Account, dataOf, expectRefusal, onPostgres, server, type TestServer } from '../support/index.js';
+import { type Account, dataOf, expectRefusal, type Loose, onPostgres, server, type TestServer } from '../support/index.js';
 import { eventually } from '../support/live.js';
 
 let api: TestServer;
@@ -43,6 +43,13 @@ describe('the values of a deleted custom field', () => {
   });
 });
 
+/** The most rows of a table that one part of a plan has read, those included that it left out. */
+function mostRead(node: Loose, table: string): number {
+  const read = (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'];
+  const inner: number[] = (node.Plans ?? []).map((one: Loose) => mostRead(one, table));
+  return Math.max(node['Relation Name'] === table ? read : 0, ...inner);
+}
+
 describe('a look for the values of a custom field', () => {
   it('goes over 5,000 records at a time, whether they have one or not', async () => {
     const { id: accountId } = await api.seed.account();
@@ -60,6 +67,19 @@ describe('a look for the values of a custom field', () => {
       expect(await look(name, half)).toEqual([{ count: 1, last: null }]);
     }
     expect(await look('countCustomField', half)).toEqual([{ count: 0, last: null }]);
+  });
+
+  it('reads no more of them than it cleans where all have one', async () => {
+    const { id: accountId } = await api.seed.account();
+    const [now, { execute, prisma }] = [api.clock.now(), api.app.database];
+    const common = { accountId, createdAt: now, updatedAt: now };
+    const data = Array.from({ length: 5010 }, (_, n) => ({ ...common, id: api.clock.id(), customFields: { dense: n } }));
+    await prisma.contact.createMany({ data });
+    await execute('analyze contacts');
+    const { text, values } = statements.get('removeCustomField contacts')!.bind(accountId, { key: 'dense', after: nilId } as never);
+    const { rows } = await execute(`explain (analyze, format json) ${text}`, values);
+    const { Plan: root } = (rows as { 'QUERY PLAN': Loose[] }[])[0]!['QUERY PLAN'][0]!;
+    expect(mostRead(root, 'contacts')).toBe(200);
   });
 });
 

@@ -22,7 +22,8 @@ export async function getCleanup(ctx: Context, id: string): Promise<CustomFieldC
   return found(cleanup as CustomFieldCleanup | null, 'Cleanup');
 }
 
-// The records keep their updatedAt: nobody edited them, and nothing that is defined changed.
+// The records keep their updatedAt: nobody edited them, and nothing that is defined changed. Where most have the value, the look ends at
+// the last of a batch: no values are read but of those. Where few have it, its end is found by ids alone.
 const removeValues = statementsFor((table) =>
   statement({
     name: `removeCustomField ${table}`,
@@ -30,16 +31,18 @@ const removeValues = statementsFor((table) =>
     row: { count: integer, last: nullable(uuid) },
     changes: true,
     text: ({ account, key, after }) => sql`
-      with looked as materialized (select id, jsonb_exists(custom_fields, ${key}) as has from ${rawSql(table)}
-        where account_id = ${account} and id > ${after} order by id limit ${mostLooked}::int),
-      having_it as materialized (select id from looked where has order by id limit ${batch}::int),
+      with having_it as materialized (
+        select s.id from (select id, custom_fields from ${rawSql(table)}
+          where account_id = ${account} and id > ${after} order by id limit ${mostLooked}::int) s
+        where jsonb_exists(s.custom_fields, ${key}) order by s.id limit ${batch}::int),
       chosen as (select t.id from ${rawSql(table)} t where t.account_id = ${account} and t.id = any(array(select id from having_it))
         and jsonb_exists(t.custom_fields, ${key}) order by t.id for update),
       cleaned as (update ${rawSql(table)} t set custom_fields = t.custom_fields - ${key} from chosen
         where t.account_id = ${account} and t.id = chosen.id returning 1)
       select (select count(*)::int from cleaned) as count, case
         when (select count(*) from having_it) = ${batch}::int then (select id from having_it order by id desc limit 1)
-        when (select count(*) from looked) = ${mostLooked}::int then (select id from looked order by id desc limit 1) end as last`,
+        else (select id from ${rawSql(table)} where account_id = ${account} and id > ${after}
+          order by id offset ${mostLooked - 1}::int limit 1) end as last`,
   }),
 );
 
