@@ -81,14 +81,16 @@ describe('what a run says of people', () => {
 
 describe('what an action sends or writes with merge fields', () => {
   it('is [redacted] for keys without the scope contacts, whatever its members are called', async () => {
-    const payload = { who: '{{contact.email}}', of: [{ name: '{{contact.firstName}}', nth: 7 }] };
+    const heard = { list: '{{contact.customFields.heard}}', of: [[true, 5]] };
+    const payload = { who: '{{contact.email}}', of: [{ name: '{{contact.firstName}}', nth: 7 }], heard };
     const actions = [
       { type: 'send_webhook', config: { url: 'https://127.0.0.1:1/x', payload } },
       { type: 'update_field', config: { field: 'source', value: 'via {{contact.email}}' } },
       { type: 'update_field', config: { field: 'tags', value: ['via {{contact.email}}'] } },
     ];
     const workflow = await activeWorkflow(acme, { trigger: { event: 'contact.created', conditions: { lastName: 'Hidden' } }, actions });
-    await acme.contact({ firstName: 'Ada', lastName: 'Hidden', email: 'ada@example.com' });
+    const customFields = { heard: [4711, true, 'Ada'] };
+    await acme.contact({ firstName: 'Ada', lastName: 'Hidden', email: 'ada@example.com', customFields });
     const [run] = await endedRuns(acme, workflow);
     const ask = `{ webhookDeliveries(filter: { sourceId: "${workflow.id}" }) { nodes { id payload } } }`;
     const said = async (key: KeyClient) => {
@@ -98,9 +100,10 @@ describe('what an action sends or writes with merge fields', () => {
       return { payloads: nodes.map(({ payload: each }: Loose) => each), newValues };
     };
     const narrow = await acme.key({ scopes: ['workflows', 'webhooks'] });
-    const hidden = { who: '[redacted]', of: [{ name: '[redacted]', nth: 7 }] };
+    const list = ['[redacted]', '[redacted]', '[redacted]'];
+    const hidden = { who: '[redacted]', of: [{ name: '[redacted]', nth: 7 }], heard: { list, of: [['[redacted]', '[redacted]']] } };
     expect(await said(narrow)).toEqual({ payloads: [hidden], newValues: ['[redacted]', '[redacted]'] });
-    const whole = { who: 'ada@example.com', of: [{ name: 'Ada', nth: 7 }] };
+    const whole = { who: 'ada@example.com', of: [{ name: 'Ada', nth: 7 }], heard: { list: [4711, true, 'Ada'], of: [[true, 5]] } };
     expect(await said(automations.key)).toEqual({ payloads: [whole], newValues: ['via ada@example.com', ['via ada@example.com']] });
     await api.app.database.execute(`update webhook_deliveries set status = 'failed', due_at = null where source_id = '${workflow.id}'`);
     const [{ id }] = (await automations.key.gql(ask)).data.webhookDeliveries.nodes;

@@ -51,7 +51,10 @@ export function actionsAsSeenBy(ctx: Context, actions: Sql, event: Sql): Sql {
     from jsonb_array_elements(${actions}) with ordinality a(value, nth))`;
 }
 
-/** The bytes of a delivery; where their members are called as somebody liked, every text of them is hidden. */
+/**
+ * The bytes of a delivery; where their members are called as somebody liked, every text of them is hidden, and every number and flag of a
+ * list.
+ */
 export function payloadAsSeenBy(ctx: Context, { body, isOwn, event }: { body: Sql; isOwn: Sql; event: Sql }): Sql {
   const value = sql`${body}::jsonb`;
   const either = (record: Sql) => sql`(case when ${isOwn} then redact_texts(${value}) else ${record} end)::json`;
