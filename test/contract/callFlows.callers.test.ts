@@ -208,6 +208,16 @@ describe('opening hours and turns', () => {
     expect(order('weighted', 0)[0]).toBe('b');
   });
 
+  it('rotate among those who are rung, with the same share for each', () => {
+    const members = ['a', 'b', 'c', 'd'].map((userId) => ({ userId }));
+    const clock = { bytes: (length: number) => Buffer.alloc(length) };
+    const isRung = (userId: string) => !['b', 'd'].includes(userId);
+    const order = (turn: number) =>
+      ringOrder({ id: 'x', kind: 'group', mode: 'round_robin', members, ringSeconds: 20, next: 'y' }, turn, { clock, isRung });
+    expect([0, 1, 2, 3].map((turn) => order(turn).filter(isRung).join(''))).toEqual(['ac', 'ca', 'ac', 'ca']);
+    expect(order(1)).toHaveLength(4);
+  });
+
   it('are drawn among those who are rung, at most fifty of them; the others come behind', () => {
     const members = Array.from({ length: 200 }, (_, n) => ({ userId: `u${n}`, weight: 0.5 }));
     const clock = { bytes: (length: number) => Buffer.alloc(length, 0x40) };

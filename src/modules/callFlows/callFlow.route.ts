@@ -58,12 +58,21 @@ function byWeight(members: Members, { clock, isRung }: Ordering): string[] {
 }
 
 /**
+ * The members of a group from behind the one before whose turn it is. Turns go around those who are rung: else whoever comes behind
+ * members who are not rung would be called first in their turns as well.
+ */
+function fromTurn(members: Members, turn: number, { isRung }: Ordering): string[] {
+  const places = members.flatMap(({ userId }, place) => (isRung(userId.toLowerCase()) ? [place] : []));
+  const nth = places.length > 0 ? turn % places.length : 0;
+  const first = nth === 0 ? 0 : places[nth - 1]! + 1;
+  return ids([...members.slice(first), ...members.slice(0, first)]);
+}
+
+/**
  * The members of a group in the order in which they are rung: all at once in the order of the list; one after the other from the one
  * whose turn it is; or drawn by their weights, where a weight of 0 comes after all others.
  */
 export function ringOrder({ mode, members }: GroupNode, turn: number, ordering: Ordering): string[] {
   if (mode === 'weighted') return byWeight(members, ordering);
-  if (mode !== 'round_robin') return ids(members);
-  const first = turn % members.length;
-  return ids([...members.slice(first), ...members.slice(0, first)]);
+  return mode === 'round_robin' ? fromTurn(members, turn, ordering) : ids(members);
 }
