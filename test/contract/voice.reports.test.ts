@@ -152,6 +152,32 @@ describe('a call of whose end nothing is heard', () => {
   });
 });
 
+describe('a caller who hangs up while somebody rings', () => {
+  it('takes no turn of the group that comes next', async () => {
+    const number = await freeNumber(acme);
+    const agents = [await anAgent(acme, '+14155550174'), await anAgent(acme, '+14155550175')];
+    const [first, second] = agents.map(({ phone }) => phone);
+    const members = agents.map(({ userId }) => ({ userId }));
+    const ring = { id: 'a', kind: 'agent', userId: agents[0]!.userId, ringSeconds: 10, next: 'team' };
+    const team = { id: 'team', kind: 'group', mode: 'round_robin', members, ringSeconds: 10, next: 'bye' };
+    await publishedOn(number, graph(entry('a'), ring, team, bye), acme);
+    const unanswered = async (sid: string, status: string) => {
+      const form = { CallSid: sid, From: nextCaller(), To: number };
+      const begun = await voiceNotice(api, paths.begin(), { ...form, ...more.begin });
+      const [, rang] = /<Dial[^>]* action="([^"]+)"/.exec(begun.text)!;
+      const { text } = await voiceNotice(api, pathOf(api, rang!), { ...form, CallStatus: status, DialCallStatus: 'no-answer' });
+      await voiceNotice(api, paths.ended(), { ...form, ...more.ended });
+      return text;
+    };
+    expect(await unanswered('CAstays1', 'in-progress')).toContain(`${first}</Number>`);
+    const gone = await unanswered('CAhungUp', 'completed');
+    expect(gone).toContain('<Hangup');
+    expect(gone).not.toContain('<Dial');
+    expect(await unanswered('CAstays2', 'in-progress')).toContain(`${second}</Number>`);
+    expect((await loggedCall(api, acme, 'CAhungUp')).status).toBe('missed');
+  });
+});
+
 describe('a call whose number is given up while it goes on', () => {
   /** Somebody who is on the line of a call to a number that the workspace has no more, and what the vendor tells of the call at its end. */
   async function talking(sid: string, phone: string) {

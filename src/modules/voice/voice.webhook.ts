@@ -33,6 +33,9 @@ const endsOf = ({ CallSid = '', From = '', To = '' }: Record<string, string>): E
 
 const hangup: Verb = { kind: 'hangup' };
 
+/** How the vendor says that a call is over. */
+const final = new Set(['completed', 'busy', 'no-answer', 'canceled', 'failed']);
+
 async function reply({ app }: Context, verbs: readonly Verb[]): Promise<RawReply> {
   return { type: 'text/xml; charset=utf-8', body: await app.vendors.sms.document(verbs) };
 }
@@ -178,7 +181,9 @@ export async function takeTurnOf(ctx: Context, request: CallbackRequest): Promis
   if (turn.do === 'recorded') await keepRecording(ctx, account, ends, form);
   // Of a call that is over, the log learns it: the caller may hang up first, and that is reported at the same time.
   if (wasTaken(turn, form)) await keepAnswer(ctx, account, found, turn, ends);
-  if (!found?.value.graph || turn.do === 'recorded') return reply(ctx, [hangup]);
+  // The caller has hung up: walking on would take the turn of a group for nobody.
+  const isOver = turn.do === 'recorded' || final.has(form.CallStatus ?? '');
+  if (!found?.value.graph || isOver) return reply(ctx, [hangup]);
   const { acting, value: state } = found;
   const asked = { acting, state, patiently: patience() };
   const rings = chosenOnce({ ...state.choices }, (key, node) => pinnedIn(asked, key, node));
@@ -233,8 +238,6 @@ export async function takeAnswer(ctx: Context, request: CallbackRequest): Promis
   }
   return reply(ctx, []);
 }
-
-const final = new Set(['completed', 'busy', 'no-answer', 'canceled', 'failed']);
 
 /** POST /webhooks/twilio/voice/status: how a call ended. It is written to the log once, however often that is told. */
 export async function takeStatus(ctx: Context, request: CallbackRequest): Promise<RawReply> {
