@@ -149,9 +149,13 @@ export async function progress(ctx: Context, ends: Ends, change: (call: LiveCall
 /** Numbers under which carriers hide one that is withheld. */
 const withheld = new Set(['+266696687', '+7378742883', '+2562533', '+8656696', '+86282452253']);
 
+/** The number that calls, in E.164 form; undefined where it is withheld or no number of a phone. */
+export const callersNumber = (ctx: Context, fromNumber: string): string | undefined =>
+  withheld.has(fromNumber) ? undefined : toE164(fromNumber, ctx.caller.account.defaultCountry);
+
 /** The contact who has a number; an unknown one is made, unless the number is withheld. */
 async function callerAt(ctx: Context, fromNumber: string): Promise<string | null> {
-  const phone = withheld.has(fromNumber) ? undefined : toE164(fromNumber, ctx.caller.account.defaultCountry);
+  const phone = callersNumber(ctx, fromNumber);
   if (!phone) return null;
   const known = await contactMatching(ctx, { phone });
   return known ?? (await createContact(ctx, { phone, source: 'call' }, { beyondPlan: true })).id;

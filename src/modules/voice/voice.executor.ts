@@ -31,6 +31,8 @@ export interface CallInFlow {
   address(turn: Turn): string;
   /** Where the vendor tells that somebody answered; null where that is none of us. */
   answered(userId: string | null): string;
+  /** The number that whoever is rung sees, where that of the caller cannot be shown; else they see the caller's. */
+  shownAs?: string;
   /** Who is rung by a node, kept under the key of the choice. */
   rings(key: string, node: AgentNode | GroupNode): Promise<readonly Ring[]>;
 }
@@ -154,7 +156,8 @@ export class CallFlowExecutor {
     if (node.kind === 'voicemail') return this.#voicemail(node.id, node.text);
     if (node.kind === 'forward') {
       const action = this.#address({ do: 'forwarded', at: node.id });
-      this.verbs.push({ kind: 'dial', action, numbers: [{ number: node.phoneNumber, answeredUrl: this.call.answered(null) }] });
+      const numbers = [{ number: node.phoneNumber, answeredUrl: this.call.answered(null) }];
+      this.verbs.push({ kind: 'dial', action, callerId: this.call.shownAs, numbers });
       return waits;
     }
     if (node.message) this.verbs.push({ kind: 'say', text: node.message });
@@ -203,7 +206,8 @@ export class CallFlowExecutor {
   #dial(node: AgentNode | GroupNode, rings: readonly Ring[], { c, i, h }: Required<Pick<Turn, 'c' | 'i'>> & Pick<Turn, 'h'>): Step {
     this.#silent = 0;
     const numbers = batchesOf(node, rings)[i]!.map(({ userId, did }): Rung => ({ number: did, answeredUrl: this.call.answered(userId) }));
-    this.verbs.push({ kind: 'dial', action: this.#address({ do: 'rang', at: node.id, c, i, h }), seconds: node.ringSeconds, numbers });
+    const action = this.#address({ do: 'rang', at: node.id, c, i, h });
+    this.verbs.push({ kind: 'dial', action, seconds: node.ringSeconds, callerId: this.call.shownAs, numbers });
     return waits;
   }
 

@@ -10,7 +10,7 @@ import { type AgentNode, type GroupNode, personOf } from '../callFlows/callFlow.
 import { isRung, nodesById, ringOrder } from '../callFlows/callFlow.route.js';
 import { genuine } from '../numbers/number.notice.js';
 import { isBypassed, priorOf, voicePath, voiceStatusPath } from '../numbers/number.routing.js';
-import { beginCall, endCall, progress } from './liveCall.service.js';
+import { beginCall, callersNumber, endCall, progress } from './liveCall.service.js';
 import {
   accountOfCall,
   agentsIn,
@@ -86,7 +86,7 @@ async function pinnedIn(asked: Asked, key: string, node: AgentNode | GroupNode):
 type Rings = CallInFlow['rings'];
 
 /** A call as its flow walks it. */
-function callInFlow(acting: Context, state: CallState, id: string, rings: Rings): CallInFlow {
+function callInFlow({ acting, state }: Asked, id: string, { from, to }: Ends, rings: Rings): CallInFlow {
   const { config } = acting.app;
   const base = `${config.publicUrl}${voicePath}/${acting.caller.account.id}/${id}`;
   return {
@@ -96,6 +96,8 @@ function callInFlow(acting: Context, state: CallState, id: string, rings: Rings)
     address: (turn) =>
       `${base}?${new URLSearchParams(Object.entries(turn).flatMap(([name, of]) => (of === undefined ? [] : [[name, String(of)]])))}`,
     answered: (userId) => `${base}/answered${userId ? `?${new URLSearchParams({ user: userId })}` : ''}`,
+    // Carriers refuse to ring somebody for a caller without a number: the number called is always one of ours.
+    shownAs: callersNumber(acting, from) ? undefined : to || undefined,
     rings,
   };
 }
@@ -147,7 +149,7 @@ async function begun(ctx: Context, ends: Ends, patiently: Patiently, isContested
     return chosen.rings;
   };
   const pinOrChoose = state.call ? (key: string, node: AgentNode | GroupNode) => pinnedIn(asked, key, node) : choose;
-  const executor = new CallFlowExecutor(callInFlow(acting, state, id, chosenOnce(choices, pinOrChoose)), { n: 0 });
+  const executor = new CallFlowExecutor(callInFlow(asked, id, ends, chosenOnce(choices, pinOrChoose)), { n: 0 });
   await executor.go(String(state.graph.entryId));
   const flow = { callFlowId: state.flow!, callFlowVersion: state.version! };
   const call = { ...flow, providerId: ends.sid, fromNumber: ends.from, toNumber: ends.to, contactId: state.contactId, choices };
@@ -187,7 +189,7 @@ export async function takeTurnOf(ctx: Context, request: CallbackRequest): Promis
   const { acting, value: state } = found;
   const asked = { acting, state, patiently: patience() };
   const rings = chosenOnce({ ...state.choices }, (key, node) => pinnedIn(asked, key, node));
-  const executor = new CallFlowExecutor(callInFlow(acting, state, call, rings), turn);
+  const executor = new CallFlowExecutor(callInFlow(asked, call, ends, rings), turn);
   await executor.take(turn, form);
   return reply(ctx, executor.verbs);
 }

@@ -33,7 +33,8 @@ function add(response: Response, verb: Verb): void {
       return;
     }
     case 'dial': {
-      const dial = response.dial({ action: verb.action, method: 'POST', timeout: verb.seconds, answerOnBridge: true });
+      const { action, seconds: timeout, callerId } = verb;
+      const dial = response.dial({ action, method: 'POST', timeout, ...(callerId && { callerId }), answerOnBridge: true });
       for (const { number, answeredUrl } of verb.numbers)
         dial.number(
           answeredUrl ? { statusCallback: answeredUrl, statusCallbackEvent: ['answered'], statusCallbackMethod: 'POST' } : {},

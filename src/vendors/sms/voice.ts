@@ -24,7 +24,8 @@ export type Verb =
   | { kind: 'pause'; seconds: number }
   /** Takes one digit while it is said or played; without one the next verb is done. */
   | { kind: 'gather'; action: string; seconds: number; within: Verb[] }
-  | { kind: 'dial'; action: string; seconds?: number; numbers: Rung[] }
+  /** Those who are rung see `callerId`, one of our numbers; without it the number that calls. */
+  | { kind: 'dial'; action: string; seconds?: number; callerId?: string; numbers: Rung[] }
   | { kind: 'record'; action: string; seconds: number }
   | { kind: 'redirect'; url: string; method?: string }
   | { kind: 'hangup' };
