@@ -10,7 +10,7 @@ import {
   isObjectType,
 } from 'graphql';
 import { isRenamed } from './enums.js';
-import { memberOf } from './fieldRules.js';
+import { type FieldRule, memberOf } from './fieldRules.js';
 
 /** What makes a member of the others of its row, by the context in which that is shown. */
 export type Derived = (row: never, ctx: never) => unknown;
@@ -56,6 +56,13 @@ export function recordFields(type: GraphQLObjectType): RecordField[] {
 /** Whether the records of a type have a member of this name, as it is shown or as it is kept. */
 export const hasMember = (schema: GraphQLSchema, typeName: string, name: string): boolean =>
   recordFields(schema.getType(typeName) as GraphQLObjectType).some(({ member, shown }) => member === name || shown === name);
+
+/** The members of a type's REST record that are amounts, which have two places; none where there is no such type. */
+export function amountsIn(schema: GraphQLSchema, typeName: string): string[] {
+  const type = schema.getType(typeName);
+  if (!isObjectType(type)) return [];
+  return recordFields(type).flatMap(({ field, shown }) => ((field.extensions.rule as FieldRule | undefined)?.exact ? [shown] : []));
+}
 
 /** Some fields of a type as a parent's REST record shows them: in the order of its own record, or as told where it has not all of them. */
 export function shownFields(type: GraphQLObjectType, only?: string[]): RecordField[] {

@@ -45,6 +45,8 @@ export interface ActionContext extends RunTrigger {
   forWhom(): Promise<ContactRow | null>;
   /** What placeholders may name. */
   values(): Promise<MergeValues>;
+  /** The same for texts that people read: amounts are written with their decimals. */
+  words(): Promise<MergeValues>;
 }
 
 /** What became of an action that did not fail. */

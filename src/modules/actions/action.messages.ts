@@ -40,7 +40,7 @@ export const sendEmail: ActionKind = {
     const contact = await at.contact();
     const refusal = await findEmailRefusal(ctx, contact);
     if (refusal) return skipped(refusal);
-    const mail = await mailOf(ctx, config, await at.values());
+    const mail = await mailOf(ctx, config, await at.words());
     const key = `${at.run.runId}:${at.place}`;
     const given = { contactId: contact.id, templateId: config.templateId ?? null, toEmail: contact.email, isDue: true, tracked: true };
     const { id } = await keepEmail(ctx, { ...given, ...mail, actionKey: key });

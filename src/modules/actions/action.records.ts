@@ -47,7 +47,7 @@ export const makeTask: ActionKind = {
     if (dueDate !== undefined) deadline(dueDate, 'dueDate', report, { account: ctx.caller.account });
   },
   async perform(ctx, config: TaskConfig, at) {
-    const values = await at.values();
+    const values = await at.words();
     const contact = await at.forWhom();
     const input = {
       title: needed('title', mergedLine(config.title, values)),

@@ -12,7 +12,7 @@ import type { Action, ActionContext, ActionKind, Named, Outcome, RunTrigger } fr
 import { enrollSequence, sendEmail, sendWebhook } from './action.messages.js';
 import { assignContact, makeTask } from './action.records.js';
 import { updateField } from './action.update.js';
-import { valuesOf } from './action.values.js';
+import { valuesOf, withWrittenAmounts } from './action.values.js';
 
 export type { Action, Outcome, RunTrigger, TriggeringEvent } from './action.kinds.js';
 
@@ -139,12 +139,14 @@ export function actionPerformer(
   const contact = async (): Promise<ContactRow> => found(await present(), 'Contact');
   // What is about something else does not end with the contact.
   const forWhom = (): Promise<ContactRow | null> => (isOfContact(trigger) ? contact() : present());
-  const values = async (): Promise<MergeValues> => {
+  const valuesBy = async (told: RunTrigger): Promise<MergeValues> => {
     const whom = await forWhom();
-    return { contact: null, ...valuesOf(ctx, trigger), ...(whom && { contact: whom }) };
+    return { contact: null, ...valuesOf(ctx, told), ...(whom && { contact: whom }) };
   };
+  const values = () => valuesBy(trigger);
+  const words = () => valuesBy(withWrittenAmounts(ctx, trigger));
   return async ({ type, config }, place) => {
-    const at: ActionContext = { ...trigger, place, contact, forWhom, values };
+    const at: ActionContext = { ...trigger, place, contact, forWhom, values, words };
     const outcome = await (actionKinds[type as ActionType] as ActionKind).perform(ctx, config, at);
     // What an action changes of the contact the next one is to see.
     if (changing.has(type)) known = undefined;

@@ -1,6 +1,8 @@
 import { check, invalidField } from '../../kernel/base/errors.js';
+import { exact } from '../../kernel/base/money.js';
 import type { Context } from '../../kernel/context/context.js';
-import { hasMember } from '../../kernel/model/restRecord.js';
+import type { Changes } from '../../kernel/events/changes.js';
+import { amountsIn, hasMember } from '../../kernel/model/restRecord.js';
 import type { MergeValues } from '../templates/template.mergeFields.js';
 import type { RunTrigger } from './action.kinds.js';
 
@@ -20,6 +22,32 @@ export function valuesOf(ctx: Context, { triggeredBy: { event, eventId, at, type
     changes: changes ?? {},
     [run.kind]: { id: run.id, name: run.name },
   };
+}
+
+/** Whether the amounts of a currency have decimals; those of none are taken to have them. */
+function hasDecimals(currency: unknown): boolean {
+  if (typeof currency !== 'string' || !/^[A-Z]{3}$/.test(currency)) return true;
+  const { maximumFractionDigits } = new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions();
+  return maximumFractionDigits !== 0;
+}
+
+/**
+ * The same run, the amounts of its record and of what changed written for people: 119.90, which JSON has as 119.9. Whole ones of a
+ * currency without decimals stay as they are.
+ */
+export function withWrittenAmounts({ app: { registry } }: Context, trigger: RunTrigger): RunTrigger {
+  const { type, data, changes } = trigger.triggeredBy;
+  const decimals = hasDecimals(data.currency);
+  const written = (value: unknown): unknown =>
+    typeof value !== 'number' || (!decimals && Number.isInteger(value)) ? value : exact(value).toFixed(2);
+  const shown: Record<string, unknown> = { ...data };
+  const changed: Changes = { ...changes };
+  for (const name of type ? amountsIn(registry.schema(), type) : []) {
+    if (Object.hasOwn(shown, name)) shown[name] = written(shown[name]);
+    const change = changed[name];
+    if (change) changed[name] = { from: written(change.from), to: written(change.to) };
+  }
+  return { ...trigger, triggeredBy: { ...trigger.triggeredBy, data: shown, changes: changed } };
 }
 
 const ofAny = new Map([
