@@ -4,7 +4,7 @@ import { refuseUntold } from '../../src/kernel/matching/untold.js';
 import type { AnyTable } from '../../src/kernel/tables/table.js';
 import { actingForAccount } from '../../src/modules/auth/auth.acting.js';
 import { aNode } from '../support/automations.js';
-import { type Account, dataOf, expectRefusal, type Loose, server, type TestServer } from '../support/index.js';
+import { type Account, dataOf, expectRefusal, type Loose, server, type TestServer, toldIn } from '../support/index.js';
 
 let api: TestServer;
 let acme: Account;
@@ -64,6 +64,40 @@ describe('conditions on a change that no event tells', () => {
   });
 });
 
+describe('fields that change with another one, which is told in their place', () => {
+  it.each([
+    ['invoice.updated', 'changes.paidAt.to', 'status'],
+    ['invoice.sent', 'changes.sentAt.to', 'status'],
+    ['invoice.voided', 'changes.voidedAt.to', 'status'],
+    ['invoice.updated', 'changes.subtotal.from', 'items'],
+    ['invoice.updated', 'changes.taxAmount.to', 'total'],
+    ['invoice.updated', 'changes.payments.amount.to', 'amountPaid'],
+    ['deal.won', 'changes.closedAt.to', 'status'],
+    ['deal.stage_changed', 'changes.stageEnteredAt.from', 'stageId'],
+  ])('are refused with the name of that one: of %s, %s', async (event, field, instead) => {
+    const reply = await making(event, { [field]: null });
+    expectRefusal(reply, 400, `trigger.conditions.${field}`);
+    expect(reply.body.details[0].message).toMatch(new RegExp(`, which no event tells; that of ${instead} is told$`));
+    expectRefusal(await making(event, { field, op: 'is_not_null' }), 400, 'trigger.conditions.field');
+  });
+
+  it('are told by no event of their record', async () => {
+    const invoice = await acme.invoice();
+    const deal = await acme.deal();
+    const { rows } = await toldIn(acme, async () => {
+      dataOf(await acme.owner.patch(`/invoices/${invoice.id}`, { taxRate: 0.1 }));
+      dataOf(await acme.owner.post(`/invoices/${invoice.id}/send`));
+      dataOf(await acme.owner.post(`/invoices/${invoice.id}/payments`, { amount: 132 }));
+      dataOf(await acme.owner.patch(`/deals/${deal.id}`, { status: 'won' }));
+    });
+    for (const type of ['Invoice', 'Deal']) {
+      const { toldBy = {} } = (api.app.registry.tables.get(type) as AnyTable).options;
+      const changed = rows.flatMap(({ changes }: Loose) => Object.keys(changes ?? {}));
+      expect([type, changed.filter((name: string) => Object.hasOwn(toldBy, name))]).toEqual([type, []]);
+    }
+  });
+});
+
 it('a workflow that asks for such a change already is read, activated, changed and deactivated', async () => {
   const { id } = dataOf(await making('contact.updated', { city: 'Oslo' }));
   const trigger = { event: 'contact.updated', conditions: { 'changes.leadScore.to': 70 } };
@@ -85,6 +119,8 @@ it.each([
   ['deal.updated', 'changes.products.name.to'],
   ['conversation.updated', 'changes.unreadCount.to'],
   ['invoice.updated', 'changes.items.description.to'],
+  ['invoice.updated', 'changes.amountPaid.to'],
+  ['deal.won', 'changes.status.to'],
 ])('a condition that may hold is taken: of %s, %s', async (event, field) => {
   dataOf(await making(event, { [field]: null }));
 });

@@ -146,6 +146,7 @@ const ofLines = fieldsWithin(
 export const dealTable = table({
   row: dealRow,
   withoutEvents: ['lastActivityAt'],
+  toldBy: { closedAt: 'status', stageEnteredAt: 'stageId', appointmentMissed: 'appointmentAt' },
   list: DealList,
   page: DealConnection,
   computed: {

@@ -86,6 +86,7 @@ export const invoiceTable = table({
   page: InvoiceConnection,
   computed: { status: (ctx) => sql`case when ${isLate(sql`${todayOf(ctx)}::date`)} then 'overdue' else t.status end` },
   carried: ['status'],
+  toldBy: { sentAt: 'status', paidAt: 'status', voidedAt: 'status', subtotal: 'items', taxAmount: 'total', payments: 'amountPaid' },
   sorts: {
     createdAt: byTime('created_at'),
     updatedAt: byTime('updated_at'),
