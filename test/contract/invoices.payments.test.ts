@@ -166,6 +166,26 @@ describe('POST /invoices/{id}/payments', () => {
   });
 });
 
+describe('paidAt of an invoice', () => {
+  it('is when the latest payment was made, in whatever order they are recorded', async () => {
+    const { id } = await acme.invoice();
+    dataOf(await act(id, 'send'));
+    dataOf(await pay(id, { amount: 100, paidAt: '2026-01-31T10:00:00Z' }));
+    expect((await read(id)).paidAt).toBeNull();
+    dataOf(await pay(id, { amount: 20, paidAt: '2026-01-05T10:00:00Z' }));
+    expect(await read(id)).toMatchObject({ status: 'paid', paidAt: '2026-01-31T10:00:00.000Z' });
+  });
+
+  it('is so where a draft comes down to what was paid', async () => {
+    const { id } = await acme.invoice();
+    dataOf(await pay(id, { amount: 50, paidAt: '2026-01-05T10:00:00Z' }));
+    const items = [{ description: 'Less', quantity: 1, unitPrice: 50 }];
+    const paid = { status: 'paid', paidAt: '2026-01-05T10:00:00.000Z' };
+    expect(dataOf(await acme.owner.patch(`/invoices/${id}`, { items }))).toMatchObject(paid);
+    expect(await read(id)).toMatchObject(paid);
+  });
+});
+
 describe('GET /invoices/{id}/payments', () => {
   it('answers the bare list, in the order of recording', async () => {
     const { id } = await acme.invoice();

@@ -178,12 +178,16 @@ export async function updateInvoice(ctx: Context, id: string, { items, ...input 
   return saved;
 }
 
+/** When an invoice was paid that its payments cover: by the latest of them, in whatever order they were recorded; now without any. */
+const paidAtOf = (ctx: Context, { payments }: InvoiceRow): Date =>
+  payments.length === 0 ? ctx.now() : new Date(Math.max(...payments.map(({ paidAt }) => paidAt.getTime())));
+
 /** An invoice whose payments cover its total is paid, one over nothing when it is sent. */
 export function markPaidIfCovered(ctx: Context, invoice: InvoiceRow): InvoiceRow {
   const paid = exact(invoice.amountPaid);
   // A draft over nothing may still grow.
   if (paid.lt(exact(invoice.total)) || (paid.isZero() && invoice.status === 'draft')) return invoice;
-  return ctx.update('Invoice', invoice, { status: 'paid', paidAt: ctx.now() });
+  return ctx.update('Invoice', invoice, { status: 'paid', paidAt: paidAtOf(ctx, invoice) });
 }
 
 /**
