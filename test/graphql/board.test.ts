@@ -109,6 +109,23 @@ describe('moveDeal besides', () => {
   });
 });
 
+describe('moveDeal into a stage of lost deals', () => {
+  it('asks anew where the deal was lost before, and opened again', async () => {
+    const { id } = await acme.deal({ pipeline });
+    expect((await moved(id, column.Lost!, { lostReason: 'Time' })).lostReason).toBe('Time');
+    await moved(id, column.Talking!);
+    expect(await moved(id, column.Lost!)).toMatchObject({ status: 'lost', lostReason: 'Time' });
+    await moved(id, column.Talking!);
+    const rules = { lostReasonRequired: true, lostReasons: ['Price', 'Time'] };
+    dataOf(await acme.owner.patch(`/pipelines/${pipeline.id}/stages/${column.Lost}`, rules));
+    const refused = await move(id, column.Lost!);
+    expectGraphQLRefusal(refused, 422, 'lostReason');
+    expect(refused.errors![0].extensions.details[0].options).toEqual(['Price', 'Time']);
+    expect(await moved(id, column.Lost!, { lostReason: 'Price' })).toMatchObject({ status: 'lost', lostReason: 'Price' });
+    expect(await moved(id, column.Lost!, { afterId: null })).toMatchObject({ status: 'lost', lostReason: 'Price' });
+  });
+});
+
 describe('the totals of a board', () => {
   const totals = 'query ($id: ID!) { pipeline(id: $id) { stages { id deals { totalCount nodes { id } } } } }';
 

@@ -10,6 +10,7 @@ import { rulesOf, type StageRules } from './deal.stage.js';
 /**
  * Moves a deal on the board. Into a stage that closes (`isWon`, `isLost`) it is closed with the stage's status, out of one it is
  * opened again; between stages that do not close, and within one, its status stays. A stage of another pipeline takes it there.
+ * Where a reason for the loss is required, that of an earlier one does not answer for this one: 422 where none is given.
  */
 export async function moveDeal(ctx: Context, id: string, { stageId, afterId, lostReason }: MoveDealArgs): Promise<DealRow> {
   // Asked at one moment, so that they are one statement.
@@ -22,7 +23,9 @@ export async function moveDeal(ctx: Context, id: string, { stageId, afterId, los
   const stage = found(rules, 'Stage');
   const status = await statusAfter(ctx, before, stage);
   const place = { stageId, pipelineId: stage.pipelineId, afterDealId: afterId };
-  return changeDeal(ctx, before, { ...place, status, lostReason }, { rules: stage, afterField: 'afterId' });
+  const asksAnew = status === 'lost' && before.status !== 'lost' && (stage.lostReasonRequired || stage.workspace.lostReasonRequired);
+  const reason = asksAnew ? (lostReason ?? null) : lostReason;
+  return changeDeal(ctx, before, { ...place, status, lostReason: reason }, { rules: stage, afterField: 'afterId' });
 }
 
 /** The status that a move gives a deal; undefined where it stays. */
