@@ -107,7 +107,7 @@ export class Automations {
   async read(): Promise<void> {
     this.#probe ??= await this.make([aNode('end', 'end')], { triggerEvent: 'tag.created' });
     const probe = this.#probe;
-    const { id } = await this.account.tag(`Probe ${++this.#made}`);
+    const { id } = await this.account.tag(`Probe ${crypto.randomUUID()}`);
     await eventually(async () => (await this.runs(probe)).some(({ entityId, status }) => entityId === id && status === 'success'));
   }
   #probe?: string;
