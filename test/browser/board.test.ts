@@ -272,6 +272,8 @@ describe('the reference of the REST API', () => {
     // Its requests go to the public address, so it is visited there.
     await one.visit(`${demo.address}/docs#tag/contacts/GET/contacts`);
     await one.press('(get /contacts)');
+    // Sent before that, it would go with an empty key.
+    await page.waitForFunction(() => [...document.querySelectorAll('[role=dialog]')].some((one) => one.textContent.includes('HttpOnly')));
     const [answer] = await Promise.all([
       page.waitForResponse((response) => new URL(response.url()).pathname === '/api/v1/contacts'),
       one.press('Send get request'),
