@@ -40,7 +40,8 @@ export function Endless({ className, page: pageOf, head, empty }: EndlessProps) 
 function End({ reach }: { reach(): void }) {
   const mark = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    const seen = new IntersectionObserver(([entry]) => entry?.isIntersecting && reach());
+    // A busy browser tells of several looks at once, of which the last one holds.
+    const seen = new IntersectionObserver((looks) => looks.at(-1)!.isIntersecting && reach());
     seen.observe(mark.current!);
     return () => seen.disconnect();
   });
