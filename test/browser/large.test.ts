@@ -80,7 +80,7 @@ describe('the list of contacts', () => {
     await eventually(async () => (await shown()) === 50);
     await eventually(async () => {
       await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
-      return (await shown()) > 100;
+      return (await shown()) > 50;
     });
     await page.close();
   });
