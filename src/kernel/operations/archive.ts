@@ -1,5 +1,7 @@
 import type { Context, ToChange } from '../context/context.js';
+import type { ModelName } from '../database/models.js';
 import { changesBetween } from '../events/changes.js';
+import type { EventName } from '../events/recordEvents.js';
 import { type Archived, archived } from '../model/removal.js';
 
 interface Archivable {
@@ -7,8 +9,14 @@ interface Archivable {
   archivedAt: Date | null;
 }
 
-/** What is taken out of use and stays: its model, and how its events begin. */
-type Kind = { type: 'Form'; noun: 'form' } | { type: 'Product'; noun: 'product' };
+type NounOf<Name> = Name extends `${infer Noun}.archived` ? Noun : never;
+type Noun = NounOf<EventName>;
+
+/** What is taken out of use and stays: its model, and how its events begin, one of which tells that. */
+interface Kind {
+  type: Extract<ModelName, Capitalize<Noun>>;
+  noun: Noun;
+}
 
 const fields = ['isActive', 'archivedAt'];
 
