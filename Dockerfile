@@ -7,6 +7,7 @@ COPY prisma prisma
 COPY schema schema
 COPY src src
 COPY .ci/build.mjs .ci/client.mjs .ci/client.sources.mjs .ci/
+COPY bin/node.mjs bin/
 RUN npm run build && npm prune --omit=dev
 
 FROM node:24-slim

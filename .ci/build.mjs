@@ -7,7 +7,15 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { nodeFault } from '../bin/node.mjs';
 import { clientSources, withSlashes } from './client.sources.mjs';
+
+// Before anything is started: npm installs without the scripts by which packages refuse a Node, and Prisma would end in a stack trace.
+const fault = nodeFault(process.version);
+if (fault) {
+  console.error(`build: ${fault}`);
+  process.exit(1);
+}
 
 const stampFile = 'dist/.build.json';
 const clientFolder = 'src/generated/prisma';

@@ -3,7 +3,13 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { become } from './become.mjs';
+import { nodeFault } from './node.mjs';
 
+const fault = nodeFault(process.version);
+if (fault) {
+  console.error(`crm-server: ${fault}`);
+  process.exit(1);
+}
 const main = fileURLToPath(new URL('../dist/src/main.js', import.meta.url));
 if (!existsSync(main)) {
   console.error('crm-server: it is not built. Run "npm run build" in its folder first.');

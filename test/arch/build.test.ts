@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { jest } from '@jest/globals';
 
 jest.setTimeout(180_000);
@@ -97,6 +98,34 @@ describe('npm run build on Windows', () => {
     const script = `import { withSlashes } from './.ci/client.sources.mjs'; console.log(withSlashes(String.raw\`dist\\src\\main.js\`))`;
     const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], { encoding: 'utf8' });
     expect(stdout.trim()).toBe('dist/src/main.js');
+  });
+});
+
+describe('a Node that is too old', () => {
+  const start = (...args: string[]) => spawnSync(process.execPath, args, { cwd: project, encoding: 'utf8', timeout: 30_000 });
+  const engineOf = (found: { engines: { node: string } }) => found.engines.node;
+  const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'));
+  const wanted = engineOf(JSON.parse(readFileSync('package.json', 'utf8')));
+
+  it('is any that Prisma does not run on', () => {
+    expect([wanted, engineOf(packages[''])]).toEqual(Array(2).fill(engineOf(packages['node_modules/prisma'])));
+    expect(wanted).toBe('^20.19 || ^22.12 || >=24.0');
+    const old = ['18.20.8', '20.18.3', '21.7.3', '22.0.0', '22.11.0', '23.11.1'].map((version) => `v${version}`);
+    const good = ['20.19.0', '20.20.2', '22.12.0', '22.21.1', '24.0.0', '25.2.0'].map((version) => `v${version}`);
+    const file = pathToFileURL(resolve('bin/node.mjs')).href;
+    const script = `import { nodeFault } from '${file}';
+      console.log(JSON.stringify(${JSON.stringify([...old, ...good])}.filter((version) => nodeFault(version) !== undefined)));`;
+    expect(JSON.parse(start('--input-type=module', '--eval', script).stdout)).toEqual(old);
+  });
+
+  it.each([
+    ['build', '.ci/build.mjs'],
+    ['crm-server', 'bin/crm-server.mjs'],
+  ])('is told by one sentence of %s, before anything is done', (name, file) => {
+    const pretend = "Object.defineProperty(process, 'version', { value: 'v22.11.0' })";
+    const { stdout, stderr, status } = start('--import', `data:text/javascript,${encodeURIComponent(pretend)}`, resolve(file));
+    const told = `${name}: it needs Node 20.19 or later of 20, 22.12 or later of 22, or 24 or later, and this is v22.11.0.\n`;
+    expect({ stdout, stderr, status }).toEqual({ stdout: '', stderr: told, status: 1 });
   });
 });
 
