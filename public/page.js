@@ -1,30 +1,47 @@
 // Who is logged in, and the login of the start page. The session is a cookie that no script sees.
-const send = (path, body) =>
-  fetch(`/api/v1${path}`, {
-    method: body === undefined ? 'GET' : 'POST',
-    headers: body === undefined ? {} : { 'Content-Type': 'application/json' },
-    body: body === undefined ? undefined : JSON.stringify(body),
-  });
+
+/** What the server answers; in words of ours where it did not, or where a proxy did in its place. */
+async function send(path, body) {
+  const init = body && { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) };
+  try {
+    const reply = await fetch(`/api/v1${path}`, init);
+    const { ok, status, headers } = reply;
+    const { data, error } = await reply.json();
+    return { ok, status, data, error: status === 429 ? `Too many at once: try again in ${headers.get('Retry-After')} s.` : error };
+  } catch {
+    return { ok: false, status: 0, error: 'The server cannot be reached: try again.' };
+  }
+}
 
 const who = document.querySelector('[data-who]');
 
+/** The button that ends the session, and the place where it is told if that did not arrive. */
+function wayOut() {
+  const out = Object.assign(document.createElement('button'), { type: 'button', textContent: 'Log out' });
+  const fault = document.createElement('span');
+  fault.setAttribute('role', 'alert');
+  out.addEventListener('click', async () => {
+    fault.textContent = '';
+    const reply = await send('/auth/logout', {});
+    if (reply.ok || reply.status === 401) location.reload();
+    else fault.textContent = reply.error;
+  });
+  return [out, fault];
+}
+
+/** Shows who is logged in; answers what the server said. A refusal that is none of the session's (429, 503) tells nothing of it. */
 async function showWho() {
   const reply = await send('/auth/me');
-  const body = await reply.json();
-  for (const part of document.querySelectorAll('[data-guest]')) part.hidden = reply.ok;
-  for (const part of document.querySelectorAll('[data-member]')) part.hidden = !reply.ok;
-  if (!reply.ok) {
-    const link = Object.assign(document.createElement('a'), { href: '/', textContent: 'Log in' });
-    who.replaceChildren(link);
-    return;
+  const { ok, status, data, error } = reply;
+  if (ok || status === 401) {
+    for (const part of document.querySelectorAll('[data-guest]')) part.hidden = ok;
+    for (const part of document.querySelectorAll('[data-member]')) part.hidden = !ok;
   }
-  const { user } = body.data;
-  const out = Object.assign(document.createElement('button'), { type: 'button', textContent: 'Log out' });
-  out.addEventListener('click', async () => {
-    await send('/auth/logout', {});
-    location.reload();
-  });
-  who.replaceChildren(`${user.email} `, out);
+  if (status === 401) who.replaceChildren(Object.assign(document.createElement('a'), { href: '/', textContent: 'Log in' }));
+  // Of an account that is suspended there is a session, which may do nothing else.
+  else if (ok || status === 403) who.replaceChildren(`${ok ? data.user.email : error} `, ...wayOut());
+  else who.replaceChildren(`It is not known who is logged in. ${error}`);
+  return reply;
 }
 
 const form = document.querySelector('[data-login]');
@@ -35,12 +52,11 @@ form?.addEventListener('submit', async (event) => {
   const message = form.querySelector('[data-message]');
   const { email, password, code } = Object.fromEntries(new FormData(form));
   const reply = token ? await send('/auth/mfa/verify', { mfaToken: token, code }) : await send('/auth/login', { email, password });
-  const body = await reply.json();
   if (!reply.ok) {
-    message.textContent = body.error;
+    message.textContent = reply.error;
     return;
   }
-  token = body.data?.mfaToken;
+  token = reply.data?.mfaToken;
   form.elements.code.parentElement.hidden = !token;
   message.textContent = token ? 'Type the code of your authenticator.' : '';
   if (!token) await showWho();

@@ -40,15 +40,17 @@ async function isHeld(page: Page): Promise<void> {
   page.off('request', look);
 }
 
-/** What a tab sends of one operation, held until it is let go or lost; all else passes. */
-export async function holding(
-  { page }: Screen,
-  operation: string,
-  play: (next: () => Promise<HTTPRequest>) => Promise<void>,
-): Promise<void> {
+/** Whether a request is of an operation of GraphQL, or goes to an endpoint whose path begins like this. */
+const isOf = (request: HTTPRequest, what: string) =>
+  what.startsWith('/')
+    ? new URL(request.url()).pathname.startsWith(`/api/v1${what}`)
+    : request.postData()?.includes(`"operationName":"${what}"`);
+
+/** What a tab sends of one operation, or to such endpoints, held until it is let go or lost; all else passes. */
+export async function holding({ page }: Screen, what: string, play: (next: () => Promise<HTTPRequest>) => Promise<void>): Promise<void> {
   const held: HTTPRequest[] = [];
   const take = (request: HTTPRequest) => {
-    if (request.postData()?.includes(`"operationName":"${operation}"`)) held.push(request);
+    if (isOf(request, what)) held.push(request);
     else void request.continue();
   };
   await page.setRequestInterception(true);

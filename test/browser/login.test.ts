@@ -36,6 +36,50 @@ describe('the start page', () => {
   });
 });
 
+/** An answer in the place of the server's. */
+const answerOf = (status: number, body: object) => ({
+  status,
+  headers: { 'Retry-After': '7' },
+  contentType: 'application/json',
+  body: JSON.stringify(body),
+});
+const tooMany = answerOf(429, { error: 'Too many requests', code: 'rate_limited' });
+
+describe('who is logged in, on the start page', () => {
+  it('is told to be unknown where the answer does not tell', async () => {
+    const somebody = await demo.tab(true);
+    await somebody.visit('/');
+    await somebody.find('.who a');
+    await holding(somebody, '/auth/me', async (next) => {
+      await somebody.visit('/');
+      await (await next()).respond(tooMany);
+      await somebody.says('It is not known who is logged in. Too many at once: try again in 7 s.');
+    });
+    expect(await somebody.page.$$eval('.who a, .who button', (all) => all.length)).toBe(0);
+    expect(demo.faults().filter((fault) => !/status of 4(01|29)/.test(fault))).toEqual([]);
+  });
+
+  it('stays logged in where a logout does not arrive, is told so, and can try again', async () => {
+    const somebody = await demo.tab(true);
+    await demo.login(somebody);
+    await somebody.find('[data-deal]');
+    await somebody.visit('/');
+    await somebody.find('[data-member]:not([hidden])');
+    await holding(somebody, '/auth/logout', async (next) => {
+      await somebody.press('Log out');
+      await (await next()).respond(tooMany);
+      await somebody.says('Too many at once: try again in 7 s.');
+      await somebody.press('Log out');
+      await (await next()).abort('connectionreset');
+      await somebody.says('The server cannot be reached: try again.');
+    });
+    expect(await textOf(somebody, '.who [role=alert]')).toBe('The server cannot be reached: try again.');
+    await somebody.press('Log out');
+    await somebody.find('.who a');
+    expect(demo.faults().filter((fault) => !/status of 4(01|29)|ERR_CONNECTION_RESET/.test(fault))).toEqual([]);
+  });
+});
+
 describe('a second factor that a role must have', () => {
   it('is set up before the board is shown, by a QR code or by hand', async () => {
     const { person, demandFactor } = await demo.ownerWithoutFactor('somebody');
