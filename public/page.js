@@ -45,21 +45,38 @@ async function showWho() {
 }
 
 const form = document.querySelector('[data-login]');
+/** Of a password that was right, and asks for a second factor. */
 let token;
+
+/** Does the next steps of the login, as far as they go; answers what there is to say of it. */
+async function enter({ email, password, code }) {
+  if (!token) {
+    const reply = await send('/auth/login', { email, password });
+    if (!reply.ok) return reply.error;
+    token = reply.data?.mfaToken;
+    form.elements.code.parentElement.hidden = !token;
+  }
+  if (token) {
+    const typed = code.replaceAll(' ', '');
+    if (!typed) return 'Type the code of your authenticator, or a recovery code.';
+    const reply = await send('/auth/mfa/verify', { mfaToken: token, [/^\d{6}$/.test(typed) ? 'code' : 'recoveryCode']: typed });
+    // A wrong code and a token that is over are told alike: the next try begins with the password, which still stands there.
+    if (reply.status === 401) token = undefined;
+    if (!reply.ok) return reply.error;
+    token = undefined;
+  }
+  const { ok, status, error } = await showWho();
+  if (status === 401) return 'This browser kept no session: over plain http it does so at localhost or 127.0.0.1 alone.';
+  return ok ? '' : `You are logged in, but this page cannot show it. ${error}`;
+}
 
 form?.addEventListener('submit', async (event) => {
   event.preventDefault();
-  const message = form.querySelector('[data-message]');
-  const { email, password, code } = Object.fromEntries(new FormData(form));
-  const reply = token ? await send('/auth/mfa/verify', { mfaToken: token, code }) : await send('/auth/login', { email, password });
-  if (!reply.ok) {
-    message.textContent = reply.error;
-    return;
-  }
-  token = reply.data?.mfaToken;
-  form.elements.code.parentElement.hidden = !token;
-  message.textContent = token ? 'Type the code of your authenticator.' : '';
-  if (!token) await showWho();
+  form.querySelector('[data-message]').textContent = await enter(Object.fromEntries(new FormData(form)));
+});
+// The token is of the address and the password that stood there.
+form?.addEventListener('input', ({ target }) => {
+  if (target.name !== 'code') token = undefined;
 });
 
 showWho();

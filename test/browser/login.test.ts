@@ -1,8 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Secret, TOTP, URI } from 'otpauth';
+import type { HTTPRequest } from 'puppeteer-core';
 import { Demo } from './demo.js';
-import { holding, textOf } from './fields.js';
-import { desktop, phone } from './screen.js';
+import { fill, holding, textOf } from './fields.js';
+import { desktop, phone, type Screen } from './screen.js';
 
 let demo: Demo;
 beforeAll(async () => {
@@ -77,6 +78,63 @@ describe('who is logged in, on the start page', () => {
     await somebody.press('Log out');
     await somebody.find('.who a');
     expect(demo.faults().filter((fault) => !/status of 4(01|29)|ERR_CONNECTION_RESET/.test(fault))).toEqual([]);
+  });
+});
+
+describe('the login of the start page', () => {
+  const path = (request: HTTPRequest) => new URL(request.url()).pathname.replace('/api/v1', '');
+
+  /** The form, filled in, in a browser without a session. */
+  async function filledIn(): Promise<Screen> {
+    const somebody = await demo.tab(true);
+    await somebody.visit('/');
+    await somebody.find('.who a');
+    await fill(somebody, 'input[name=email]', 'ada@example.com');
+    await fill(somebody, 'input[name=password]', 'a password of hers');
+    return somebody;
+  }
+
+  it('says where nothing was reached, and where the browser kept no session', async () => {
+    const somebody = await filledIn();
+    await holding(somebody, '/auth/login', async (next) => {
+      await somebody.press('Log in');
+      await (await next()).abort('connectionreset');
+      await somebody.says('The server cannot be reached: try again.');
+      await somebody.press('Log in');
+      await (await next()).respond(answerOf(200, { data: { mfaToken: null } }));
+      await somebody.says('This browser kept no session: over plain http it does so at localhost or 127.0.0.1 alone.');
+    });
+    expect(demo.faults().filter((fault) => !/status of 401|ERR_CONNECTION_RESET/.test(fault))).toEqual([]);
+  });
+
+  it('begins with the password again where the second step is refused, and takes a recovery code', async () => {
+    const somebody = await filledIn();
+    const sent: [string, string | undefined][] = [];
+    await holding(somebody, '/auth/', async (next) => {
+      const answer = async (status: number, body: object) => {
+        const request = await next();
+        sent.push([path(request), request.postData()]);
+        await request.respond(answerOf(status, body));
+      };
+      await somebody.press('Log in');
+      await answer(200, { data: { mfaToken: 'first' } });
+      await somebody.says('Type the code of your authenticator, or a recovery code.');
+      await fill(somebody, 'input[name=code]', '123456');
+      await somebody.press('Log in');
+      await answer(401, { error: 'The code or the token is wrong or expired', code: 'unauthenticated' });
+      await somebody.says('The code or the token is wrong or expired');
+      await fill(somebody, 'input[name=code]', 'aaaa-bbbb-cccc-dddd');
+      await somebody.press('Log in');
+      await answer(200, { data: { mfaToken: 'second' } });
+      await answer(200, { data: { mfaToken: null } });
+      await answer(429, { error: 'Too many requests', code: 'rate_limited' });
+      await somebody.says('You are logged in, but this page cannot show it. Too many at once: try again in 7 s.');
+    });
+    const password = ['/auth/login', '{"email":"ada@example.com","password":"a password of hers"}'];
+    const codes = ['{"mfaToken":"first","code":"123456"}', '{"mfaToken":"second","recoveryCode":"aaaa-bbbb-cccc-dddd"}'];
+    const [first, second] = codes.map((body) => ['/auth/mfa/verify', body]);
+    expect(sent).toEqual([password, first, password, second, ['/auth/me', undefined]]);
+    expect(demo.faults().filter((fault) => !/status of 4(01|29)/.test(fault))).toEqual([]);
   });
 });
 
