@@ -110,7 +110,7 @@ const loginForm = (
   demo: DemoAccess | undefined,
 ): Html => html`<p>The pages here use the session of your browser; programs send an API key.</p>
 ${demo?.password && html`<p>The demo account: <code>${demo.email}</code>, password <code>${demo.password}</code>. It is shown to this machine only.</p>`}
-<form data-login><label>E-mail<input name="email" type="email" autocomplete="username" required value="${demo?.password ? demo.email : ''}"></label>
+<form data-login method="post"><label>E-mail<input name="email" type="email" autocomplete="username" required value="${demo?.password ? demo.email : ''}"></label>
 <label>Password<input name="password" type="password" autocomplete="current-password" required value="${demo?.password ?? ''}"></label>
 <label hidden>Code of your authenticator, or a recovery code<input name="code" autocomplete="one-time-code"></label>
 <button>Log in</button><p role="status" data-message></p></form>`;

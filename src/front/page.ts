@@ -10,10 +10,14 @@ interface PageParts {
   isTool?: boolean;
 }
 
-/** What a page may do: load our own files and talk to us. Scripts are files, never text of the page. */
+/**
+ * What a page may do: load our own files and talk to us. Scripts are files, never text of the page. A form of ours is sent by its script
+ * alone: before that runs, the browser would put what was typed into the address.
+ */
 const policy = (isTool = false) =>
   [
-    ...["default-src 'none'", "script-src 'self'", "connect-src 'self'", "base-uri 'none'", "form-action 'self'", "frame-ancestors 'none'"],
+    ...["default-src 'none'", "script-src 'self'", "connect-src 'self'", "base-uri 'none'"],
+    ...[`form-action '${isTool ? 'self' : 'none'}'`, "frame-ancestors 'none'"],
     ...(isTool
       ? ["style-src 'self' 'unsafe-inline'", "font-src 'self' data:", "img-src 'self' data: blob:", "worker-src 'self' blob:"]
       : ["style-src 'self'", "img-src 'self' data:"]),

@@ -49,6 +49,14 @@ describe('a page', () => {
     for (const url of loadedBy(reply)) expect(url).toMatch(/^\/assets\//);
   });
 
+  it.each(pages)('%s has no form that is sent before its script runs: a password would stand in the address', async (path) => {
+    const reply = await visit(path);
+    const isTool = path === '/docs' || path === '/graphql';
+    expect(policyOf(reply).get('form-action')).toEqual([isTool ? "'self'" : "'none'"]);
+    const forms = reply.text.match(/<form\b[^>]*>/g) ?? [];
+    expect(forms).toEqual(path === '/' ? ['<form data-login method="post">'] : []);
+  });
+
   it('loads files that browsers keep for good, compressed, and only those of this version', async () => {
     const urls = new Set((await Promise.all(pages.map((path) => visit(path)))).flatMap(loadedBy));
     const workers = [...(await visit('/graphql')).text.matchAll(/data-\w+="(\/assets\/[^"]+)"/g)].map(([, url]) => url!);
