@@ -81,13 +81,13 @@ function Pipe({ id }: { id: string }) {
       <Fault error={fault ?? error} />
       {dialog}
       {/* biome-ignore lint/a11y/noStaticElementInteractions: the keys are those of the cards in it */}
-      <div className="board" onKeyDown={keys} {...drag.board}>
+      <div className="board" onKeyDown={keys.onKeyDown} onChange={keys.onChange} {...drag.board}>
         {stages.map((stage) => {
           const figures = data?.live.deals.summary.byStage.find(({ stageId }) => stageId === stage.id);
           return (
             <Column
               key={stage.id}
-              {...{ stage, show, pipelineId: id, drag: drag.card }}
+              {...{ stage, stages, show, pipelineId: id, drag: drag.card }}
               {...{ count: figures?.count ?? 0, totalValue: figures?.totalValue, currency: figures?.currency }}
               cards={shown.get(stage.id) ?? noCards}
               heldId={held?.at.stageId === stage.id ? held.id : undefined}
@@ -109,6 +109,8 @@ function Pipe({ id }: { id: string }) {
 
 interface ColumnProps {
   stage: Stage;
+  /** All of the pipeline. */
+  stages: Stage[];
   pipelineId: string;
   cards: CardFragment[];
   /** What all deals of the stage come to, those included that are not shown. */
@@ -125,10 +127,10 @@ interface ColumnProps {
 }
 
 /** Drawn again only where something of it changes: there may be a hundred. */
-const Column = memo(function Column({ stage, pipelineId, cards, heldId, drag, show, pages, more, ...figures }: ColumnProps) {
+const Column = memo(function Column({ stage, stages, pipelineId, cards, heldId, ...props }: ColumnProps) {
   const [create] = useMutation(CreateDealDocument);
   const { send, error, dialog } = useReason();
-  const { count, totalValue, currency } = figures;
+  const { drag, show, pages, more, count, totalValue, currency } = props;
   const sendOnce = useOnce();
   const add = (title: string) =>
     send(title, (lostReason) => {
@@ -148,7 +150,7 @@ const Column = memo(function Column({ stage, pipelineId, cards, heldId, drag, sh
       ))}
       <ul>
         {cards.map((card, n) => (
-          <Card key={card.id} card={card} isStop={n === 0} isHeld={heldId === card.id} drag={drag} />
+          <Card key={card.id} card={card} stages={stages} isStop={n === 0} isHeld={heldId === card.id} drag={drag} />
         ))}
       </ul>
       {more && count > pages * size ? (
@@ -183,15 +185,37 @@ function Page({ stageId, page, show }: { stageId: string; page: number; show: Sh
 const nameOf = ({ title, value, currency, contact, assignedUser }: CardFragment) =>
   [title, money(value, currency), contact?.name, assignedUser?.name && `assigned to ${assignedUser.name}`].filter(Boolean).join(', ');
 
-interface CardProps {
+interface MoveProps {
   card: CardFragment;
+  stages: Stage[];
+}
+
+/** Moves a card without dragging it. Tab passes it by: with Shift the arrows do the same. */
+function Move({ card, stages }: MoveProps) {
+  // A hundred stages in each of thousands of cards are too many: until somebody comes to it, it has its own alone.
+  const [isReached, setReached] = useState(false);
+  const reach = () => setReached(true);
+  return (
+    <select aria-label={`Move ${card.title} to`} tabIndex={-1} defaultValue={card.stageId} onPointerEnter={reach} onFocus={reach}>
+      {stages.map(({ id, name }) =>
+        isReached || id === card.stageId ? (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        ) : null,
+      )}
+    </select>
+  );
+}
+
+interface CardProps extends MoveProps {
   /** Whether Tab stops at it: once a column, the arrows go on from there. */
   isStop: boolean;
   isHeld: boolean;
   drag: ColumnProps['drag'];
 }
 
-const Card = memo(function Card({ card, isStop, isHeld, drag }: CardProps) {
+const Card = memo(function Card({ card, stages, isStop, isHeld, drag }: CardProps) {
   const item = useRef<HTMLLIElement>(null);
   const [isNew, setNew] = useState(true);
   useEffect(() => {
@@ -213,6 +237,7 @@ const Card = memo(function Card({ card, isStop, isHeld, drag }: CardProps) {
     >
       <b>{card.title}</b>
       <span className="grip" data-grip aria-hidden="true" />
+      <Move card={card} stages={stages} />
       <span className="row">
         {card.contact ? (
           <Link to={`/contacts/${card.contact.id}`} className="muted" isSkipped>

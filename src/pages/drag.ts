@@ -71,7 +71,8 @@ export function useDrag(drop: (id: string, to: Place) => void) {
     };
     const down = (id: string) => (event: PointerEvent<HTMLElement>) => {
       const isGrip = (event.target as HTMLElement).closest('[data-grip]');
-      if (event.button !== 0 || (event.pointerType === 'touch' && !isGrip) || (event.target as HTMLElement).closest('a')) return;
+      const isOther = (event.target as HTMLElement).closest('a, select');
+      if (event.button !== 0 || (event.pointerType === 'touch' && !isGrip) || isOther) return;
       drag.current = { id, x: event.clientX, y: event.clientY };
       event.currentTarget.closest('.board')?.setPointerCapture(event.pointerId);
     };

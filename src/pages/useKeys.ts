@@ -1,4 +1,4 @@
-import { type KeyboardEvent, useEffect, useState } from 'react';
+import { type ChangeEvent, type KeyboardEvent, useEffect, useState } from 'react';
 import type { CardFragment } from '../generated/client/pages.js';
 import type { Place } from './drag.js';
 import type { Columns } from './useBoard.js';
@@ -36,7 +36,7 @@ function cardBeside(columns: Columns, id: string, [across, down]: [number, numbe
 
 /**
  * Arrows go to the next card that way; with Shift they take the card along, and go back with it where it may not stay. Enter opens its
- * contact.
+ * contact. A stage that is chosen in a card takes it there, too: not everybody can drag, or has keys.
  */
 export function useKeys(columns: Columns, put: (card: CardFragment, to: Place) => Promise<boolean>) {
   // A card that goes to another column is another element there. Each time is another object: the next may come before React has drawn.
@@ -44,7 +44,13 @@ export function useKeys(columns: Columns, put: (card: CardFragment, to: Place) =
   useEffect(() => {
     if (carried) focus(carried.id);
   }, [carried]);
-  return (event: KeyboardEvent) => {
+  const take = (id: string, place: Place | undefined) => {
+    const card = [...columns.values()].flat().find((one) => one.id === id);
+    if (!place || !card) return;
+    void put(card, place).then((isKept) => isKept || carry({ id }));
+    carry({ id });
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
     const element = event.target as HTMLElement;
     const id = element.dataset.deal;
     if (!id || isShortcut(event)) return;
@@ -53,10 +59,11 @@ export function useKeys(columns: Columns, put: (card: CardFragment, to: Place) =
     if (!step) return;
     event.preventDefault();
     if (!event.shiftKey) return focus(cardBeside(columns, id, step));
-    const place = placeBeside(columns, id, step);
-    const card = [...columns.values()].flat().find((one) => one.id === id);
-    if (!place || !card) return;
-    void put(card, place).then((isKept) => isKept || carry({ id }));
-    carry({ id });
+    take(id, placeBeside(columns, id, step));
   };
+  const onChange = ({ target }: ChangeEvent<HTMLElement>) => {
+    const id = target.closest<HTMLElement>('[data-deal]')?.dataset.deal;
+    if (id) take(id, { stageId: (target as HTMLSelectElement).value, index: 0 });
+  };
+  return { onKeyDown, onChange };
 }

@@ -4,6 +4,7 @@ import type { Loose } from '../support/client.js';
 import { eventually } from '../support/live.js';
 import { demo, onBoard, one } from './board.js';
 import { focused, holding } from './fields.js';
+import { desktop, phone } from './screen.js';
 
 onBoard();
 
@@ -75,6 +76,40 @@ describe('a card that has the focus', () => {
             id,
           ]);
     expect([await taken({ key: 'ArrowRight' }), await one.focused()]).toEqual([true, expect.not.stringContaining(id!)]);
+  });
+});
+
+describe('a card for which another stage is chosen', () => {
+  it.each([
+    ['desktop', desktop],
+    ['phone', phone],
+  ] as const)('goes to the top of it without being dragged, on a %s', async (name, viewport) => {
+    await one.page.setViewport(viewport);
+    await one.visit('/board');
+    await eventually(async () => JSON.stringify(await one.shown()) === JSON.stringify(await demo.board()), 8000);
+    const [, to, , from] = await one.shown();
+    const deal = from!.deals[0]!;
+    const id = deal.split(' ')[0]!;
+    const choice = await one.find(`[data-deal="${id}"] select`);
+    const target = await choice.evaluate((element) => {
+      const [words, range] = [element.closest('[data-deal]')!.querySelector('b')!, document.createRange()];
+      range.selectNodeContents(words);
+      const { left, width, height } = element.getBoundingClientRect();
+      const isBeside = [...range.getClientRects()].every(({ right }) => right <= left);
+      const { opacity } = getComputedStyle(element);
+      return { label: element.getAttribute('aria-label'), isLarge: width >= 24 && height >= 24, isBeside, opacity };
+    });
+    expect(target).toMatchObject({ label: `Move ${deal.slice(id.length + 1)} to`, isLarge: true });
+    // Where nothing can be pointed at it is there for good, beside the words.
+    if (name === 'phone') expect(target).toMatchObject({ opacity: '1', isBeside: true });
+    await choice.focus();
+    await choice.select(to!.stageId);
+    await eventually(async () => (await one.shown())[1]?.deals[0] === deal, 5000);
+    expect(await one.focused()).toBe(id);
+    await eventually(async () => (await demo.board())[1]!.deals[0] === deal);
+    const chosen = await one.page.$eval(`[data-deal="${id}"] select`, (element) => (element as HTMLSelectElement).value);
+    expect(chosen).toBe(to!.stageId);
+    await one.page.setViewport(desktop);
   });
 });
 
