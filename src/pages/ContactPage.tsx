@@ -9,7 +9,7 @@ import {
   SetTaskDocument,
 } from '../generated/client/pages.js';
 import { Say } from './fields.js';
-import { Fault, hours, More, when } from './parts.js';
+import { Fault, hours, More, Standing, when } from './parts.js';
 import { nodesOf, Talk } from './Talk.js';
 import { useTitle } from './Title.js';
 import { useFewer } from './useFewer.js';
@@ -128,6 +128,7 @@ function Calendar({ appointments, total }: { appointments: Of<'coming'>[]; total
           <li key={one.id} data-status={one.status}>
             <time dateTime={one.startTime}>{day.format(new Date(one.startTime))}</time>
             <span>{one.title}</span>
+            <Standing status={one.status} />
             <span className="muted">{hours(one.startTime, one.endTime)}</span>
           </li>
         ))}

@@ -1,7 +1,7 @@
 import { useMutation, useSubscription } from '@apollo/client/react';
 import { type FormEvent, useState } from 'react';
 import { AddAppointmentDocument, SetAppointmentDocument, WeekDocument, type WeekSubscription } from '../generated/client/pages.js';
-import { Fault, hours, Link, More } from './parts.js';
+import { Fault, hours, Link, More, Standing } from './parts.js';
 import { nodesOf } from './Talk.js';
 import { useTitle } from './Title.js';
 import { useOnce } from './useOnce.js';
@@ -113,21 +113,22 @@ function Day({ day, isToday, calendars, appointments }: DayProps) {
       </h2>
       <ul>
         {appointments.map((one) => (
-          <Booked key={one.id} appointment={one} nth={calendars.findIndex(({ id }) => id === one.calendar.id) % 4} />
+          <Booked key={one.id} appointment={one} calendars={calendars} />
         ))}
       </ul>
     </section>
   );
 }
 
-function Booked({ appointment, nth }: { appointment: Appointment; nth: number }) {
+function Booked({ appointment, calendars }: { appointment: Appointment; calendars: Calendar[] }) {
   const [set, { error }] = useMutation(SetAppointmentDocument);
   const { id, title, startTime, endTime, status, contact, location } = appointment;
+  const nth = calendars.findIndex((one) => one.id === appointment.calendar.id);
   const told = useTold();
   const become = (next: 'cancelled' | 'completed') => () =>
     void told(`Appointment ${quoted(title)} as ${next}`, () => set({ variables: { id, input: { status: next } } })).catch(() => {});
   return (
-    <li className="booked" data-status={status} data-nth={nth} data-appointment={id}>
+    <li className="booked" data-status={status} data-nth={nth % 4} data-appointment={id}>
       <time dateTime={startTime}>{hours(startTime, endTime)}</time>
       <b>{title}</b>
       {contact && (
@@ -136,6 +137,8 @@ function Booked({ appointment, nth }: { appointment: Appointment; nth: number })
         </Link>
       )}
       {location && <small className="muted">{location}</small>}
+      {calendars.length > 1 && <small className="muted">{calendars[nth]?.name}</small>}
+      <Standing status={status} />
       {status === 'scheduled' && (
         <span className="acts">
           <button type="button" className="plain" onClick={become('completed')}>

@@ -51,7 +51,9 @@ function Deals({ deals: { nodes, totalCount } }: Pick<Person, 'deals'>) {
         {nodes.map((deal) => (
           <li key={deal.id}>
             <i className="dot" style={{ background: deal.stage.color }} />
-            <span>{deal.title}</span>
+            <span>
+              {deal.title} <small className="muted">{deal.stage.name}</small>
+            </span>
             <span className="muted">{money(deal.value, deal.currency)}</span>
           </li>
         ))}

@@ -1,6 +1,7 @@
 import type { MouseEvent, ReactNode } from 'react';
 import { useSyncExternalStore } from 'react';
 import { errorOf } from '../client/errors.js';
+import type { AppointmentStatus } from '../generated/client/pages.js';
 import { line } from './client.js';
 import { go, hrefOf } from './route.js';
 import { unkept } from './unkept.js';
@@ -93,6 +94,14 @@ export function Fault({ error }: { error: unknown }) {
       {wordsOf(error)}
     </p>
   );
+}
+
+const standings = { scheduled: undefined, completed: 'Done', cancelled: 'Cancelled' } satisfies Record<AppointmentStatus, unknown>;
+
+/** How an appointment stands, in a word where it is not to take place any more. */
+export function Standing({ status }: { status: AppointmentStatus }) {
+  const word = standings[status];
+  return word && <small className="standing">{word}</small>;
 }
 
 /** How many of a list are not shown. */

@@ -10,6 +10,28 @@ async function person(firstName: string): Promise<string> {
   return (await demo.ask(make, { input: { firstName } })).createContact.id;
 }
 
+describe('the page of a contact', () => {
+  it('says in words which appointment does not take place, and in which stage a deal is', async () => {
+    const id = await person('Worded');
+    const { data: calendar } = await demo.rest('POST', '/calendars', { name: 'Worded', bufferMinutes: 0 });
+    for (const [n, status] of ['scheduled', 'cancelled', 'completed'].entries()) {
+      const begins = Date.now() + (n + 1) * dayMs;
+      const [startTime, endTime] = [begins, begins + 1_800_000].map((at) => new Date(at).toISOString());
+      const input = { title: `To be ${status}`, contactId: id, startTime, endTime, status };
+      await demo.rest('POST', `/calendars/${calendar.id}/appointments`, input);
+    }
+    const { pipelines } = await demo.ask('{ pipelines(first: 1) { nodes { id stages { id name } } } }');
+    const [{ id: pipelineId, stages }] = pipelines.nodes;
+    const deal = { title: 'In a stage', contactId: id, pipelineId, stageId: stages[2].id };
+    await demo.ask('mutation ($input: CreateDealInput!) { createDeal(input: $input) { id } }', { input: deal });
+    await one.visit(`/board/contacts/${id}`);
+    await one.says('To be completed');
+    const words = await one.page.$$eval('.side [data-status]', (all) => all.map((row) => row.querySelector('small')?.textContent ?? null));
+    expect(words).toEqual([null, 'Cancelled', 'Done']);
+    expect(await one.page.$eval('.who-box .small-list small', ({ textContent }) => textContent)).toBe(stages[2].name);
+  });
+});
+
 describe('the page of a contact with a long history', () => {
   it('shows the appointments that are coming, and the last ones before them', async () => {
     const id = await person('Weekly');

@@ -1,9 +1,28 @@
 import { describe, expect, it } from '@jest/globals';
-import { demo, onBoard } from './board.js';
+import { demo, onBoard, one } from './board.js';
 
 onBoard();
 
 const dayMs = 86_400_000;
+
+describe('an appointment in the week', () => {
+  it('says in words on which calendar it is, and that it does not take place', async () => {
+    const { data: calendar } = await demo.rest('POST', '/calendars', { name: 'Told by name', bufferMinutes: 0 });
+    const begins = new Date();
+    begins.setHours(12, 0, 0, 0);
+    const input = { startTime: begins.toISOString(), endTime: new Date(begins.getTime() + 1_800_000).toISOString() };
+    const { data } = await demo.rest('POST', `/calendars/${calendar.id}/appointments`, { title: 'Told in words', ...input });
+    await one.visit('/board/calendar');
+    const row = `[data-appointment="${data.id}"]`;
+    await one.find(row);
+    const words = () => one.page.$$eval(`${row} small`, (all) => all.map(({ textContent }) => textContent));
+    expect(await words()).toEqual(['Told by name']);
+    await (await one.find(`${row} .acts button:last-child`)).evaluate((button) => (button as HTMLElement).click());
+    await one.find(`${row}[data-status="cancelled"]`);
+    expect(await words()).toEqual(['Told by name', 'Cancelled']);
+    expect(await one.page.$eval(row, (element) => getComputedStyle(element).opacity)).toBe('1');
+  });
+});
 
 describe('the week of a tab that stays open', () => {
   it('is the new one when that has begun', async () => {
