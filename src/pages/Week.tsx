@@ -26,6 +26,9 @@ export function Week() {
   const today = useToday();
   // The Monday of another week; without one it is this week, whichever that is by now.
   const [monday, setMonday] = useState<number>();
+  // Kept from week to week, as is what is being written: whether it is free there one looks up before booking.
+  const [known, know] = useState<Calendar[]>([]);
+  const [chosen, choose] = useState<string>();
   useTitle('Calendar');
   const midnights = [0, 1, 2, 3, 4, 5, 6, 7].map((day) => midnight(monday ?? today, day));
   const from = midnights[0]!;
@@ -48,18 +51,34 @@ export function Week() {
           ›
         </button>
       </div>
-      <Days key={from.toISOString()} midnights={midnights} today={today} />
+      <Days key={from.toISOString()} {...{ midnights, today, known, know, chosen, choose }} />
+      {known.length > 0 && <Book calendars={known} chosen={chosen} />}
     </main>
   );
 }
 
+interface DaysProps {
+  midnights: Date[];
+  today: number;
+  /** The calendars that came last, and what takes those that come. */
+  known: Calendar[];
+  know(calendars: Calendar[]): void;
+  /** The one whose appointments alone are shown. */
+  chosen: string | undefined;
+  choose(calendarId: string | undefined): void;
+}
+
+const calendarsOf = (live: Live) => nodesOf(live.calendars.rows) as Calendar[];
+
 /** The days between these midnights. */
-function Days({ midnights, today }: { midnights: Date[]; today: number }) {
+function Days({ midnights, today, known, know, chosen, choose }: DaysProps) {
   const [from, to] = [midnights[0]!.toISOString(), midnights.at(-1)!.toISOString()];
-  const { data, error } = useSubscription(WeekDocument, { variables: { from, to }, fetchPolicy: 'no-cache' });
-  const [chosen, choose] = useState<string>();
+  const { data, error } = useSubscription(WeekDocument, {
+    ...{ variables: { from, to }, fetchPolicy: 'no-cache' },
+    onData: (message) => know(calendarsOf(message.data.data!.live)),
+  });
   if (error) return <Fault error={error} />;
-  const calendars = nodesOf(data?.live.calendars.rows ?? []) as Calendar[];
+  const calendars = data ? calendarsOf(data.live) : known;
   const all = (nodesOf(data?.live.appointments.rows ?? []) as Appointment[]).filter((one) => !chosen || one.calendar.id === chosen);
   const days = midnights.slice(1).map((next, nth) => [midnights[nth]!, next] as const);
   return (
@@ -92,7 +111,6 @@ function Days({ midnights, today }: { midnights: Date[]; today: number }) {
         ))}
       </div>
       <More of={data?.live.appointments.totalCount} shown={data?.live.appointments.rows.length ?? 0} />
-      {calendars.length > 0 && <Book calendars={calendars} chosen={chosen} />}
     </>
   );
 }

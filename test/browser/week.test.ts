@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import { eventually } from '../support/live.js';
 import { demo, onBoard, one } from './board.js';
+import { fill, textOf, written } from './fields.js';
 
 onBoard();
 
@@ -21,6 +23,29 @@ describe('an appointment in the week', () => {
     await one.find(`${row}[data-status="cancelled"]`);
     expect(await words()).toEqual(['Told by name', 'Cancelled']);
     expect(await one.page.$eval(row, (element) => getComputedStyle(element).opacity)).toBe('1');
+  });
+});
+
+describe('an appointment that is being written', () => {
+  it('stays while other weeks are looked at, with the calendar that was chosen', async () => {
+    await one.visit('/board/calendar');
+    await (await one.find('.chip:last-child')).evaluate((chip) => (chip as HTMLElement).click());
+    await one.find('.chip:last-child[aria-pressed="true"]');
+    await fill(one, '.book [name=title]', 'When we are free');
+    await one.page.$eval('.book [name=at]', (field) => {
+      (field as HTMLInputElement).value = '2031-03-05T10:00';
+    });
+    const fields = () => Promise.all(['title', 'at', 'calendar'].map((name) => written(one, `.book [name=${name}]`)));
+    const before = await fields();
+    expect(before.slice(0, 2)).toEqual(['When we are free', '2031-03-05T10:00']);
+    const monday = await one.page.$eval('.day', (day) => day.getAttribute('aria-label'));
+    for (const label of ['The week after', 'The week before']) {
+      await (await one.find(`.step[aria-label="${label}"]`)).evaluate((button) => (button as HTMLElement).click());
+      await eventually(async () => !(await textOf(one, '.chips')).includes('Loading'), 8000);
+      await one.find('.chip:last-child[aria-pressed="true"]');
+      expect([label, await fields()]).toEqual([label, before]);
+    }
+    expect(await one.page.$eval('.day', (day) => day.getAttribute('aria-label'))).toBe(monday);
   });
 });
 
