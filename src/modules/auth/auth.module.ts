@@ -44,8 +44,8 @@ export default defineModule({
     act('POST /auth/mfa/verify', 'verifyMfa', { also: [401], setsCookie: true }),
   ],
   callbacks: [
-    { method: 'GET', path: '/verify-email', handler: showVerification },
-    { method: 'POST', path: '/verify-email', bodyCap: formBytes, handler: confirmVerification },
+    { method: 'GET', path: '/verify-email', page: true, handler: showVerification },
+    { method: 'POST', path: '/verify-email', page: true, bodyCap: formBytes, handler: confirmVerification },
     ...passwordPages,
   ],
 });

@@ -1,4 +1,4 @@
-import { check, found, notFound } from '../../kernel/base/errors.js';
+import { AppError, check } from '../../kernel/base/errors.js';
 import { escapeHtml, unescapeHtml } from '../../kernel/base/html.js';
 import type { Actor } from '../../kernel/base/principal.js';
 import type { Context } from '../../kernel/context/context.js';
@@ -63,13 +63,18 @@ const withFooter = (html: string, footer: string) =>
 
 const actor: Actor = { kind: 'sender', id: null, name: 'Recipient' };
 
+/** Mail programs break long links. */
+const noLink = () => new AppError('not_found', 'Link not found: it may have been cut off, so copy all of it from the mail');
+
 /**
  * The message that a link is of, and a context of its account. Throws 404 for a link that we did not write, and, while the account is
  * suspended, for every link but the one that unsubscribes.
  */
 async function opened(ctx: Context, purpose: Purpose, { params, query }: CallbackRequest) {
   const evenSuspended = purpose === 'unsubscribe';
-  return found(await messageAt(ctx, purpose, params.token ?? '', { actor, evenSuspended, target: query.to }), 'Link');
+  const message = await messageAt(ctx, purpose, params.token ?? '', { actor, evenSuspended, target: query.to });
+  check(message, noLink);
+  return message;
 }
 
 /** Keeps that a mail was read. The reader gets what they asked for also where that cannot be written now. */
@@ -89,7 +94,7 @@ export async function showPixel(ctx: Context, request: CallbackRequest): Promise
 export async function followLink(ctx: Context, request: CallbackRequest): Promise<RawReply> {
   const { acting, id } = await opened(ctx, 'click', request);
   const to = request.query.to!;
-  check(URL.canParse(to), () => notFound('Link'));
+  check(URL.canParse(to), noLink);
   await noteRead(acting, id, ['openedAt', 'clickedAt']);
   // As URLs are written: a header takes no other letters.
   return { status: 302, headers: { Location: new URL(to).href, 'Cache-Control': 'no-store' }, body: '' };

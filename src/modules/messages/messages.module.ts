@@ -54,9 +54,9 @@ export default defineModule({
     { method: 'POST', path: '/webhooks/twilio/status/{account}/{message}', bodyCap, handler: takeReport },
     { method: 'POST', path: '/webhooks/email/inbound', bodyCap: mostBytes, admits: admitMail, handler: takeMail },
     { method: 'GET', path: '/e/open/{token}', handler: showPixel },
-    { method: 'GET', path: '/e/click/{token}', handler: followLink },
-    { method: 'GET', path: '/e/unsubscribe/{token}', handler: askToUnsubscribe },
-    { method: 'POST', path: '/e/unsubscribe/{token}', bodyCap: formBytes, handler: unsubscribe },
+    { method: 'GET', path: '/e/click/{token}', page: true, handler: followLink },
+    { method: 'GET', path: '/e/unsubscribe/{token}', page: true, handler: askToUnsubscribe },
+    { method: 'POST', path: '/e/unsubscribe/{token}', page: true, bodyCap: formBytes, handler: unsubscribe },
   ],
   routes: [
     list('GET /messages', 'messages', { as: 'page', query: names }),
