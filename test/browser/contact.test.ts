@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { demo, onBoard, one } from './board.js';
+import { desktop } from './screen.js';
 
 onBoard();
 
@@ -58,5 +59,44 @@ describe('the page of a contact with a long history', () => {
     await one.find('.side label');
     const titles = await one.page.$$eval('.side label', (all) => all.map(({ textContent }) => textContent));
     expect([titles.length, titles.slice(0, 2)]).toEqual([30, ['Still open', 'Done 29']]);
+  });
+});
+
+describe('words that are longer than their boxes', () => {
+  const address = 'maximilianwolkensteiner@longexample.com';
+  const link = 'https://example.com/?utm_source=newsletter&utm_medium=email&utm_campaign=springoffers';
+  const boxes = '.side, .side li, .side label, .notes p, .who b, .top h1, .person h1';
+
+  /** What is wider than its box, and whether the page is than its window. */
+  const spill = () =>
+    one.page.evaluate((all) => {
+      const wide = [...document.querySelectorAll(all)].filter((box) => box.scrollWidth > box.clientWidth);
+      const beyond = document.documentElement.scrollWidth > innerWidth ? ['page'] : [];
+      return [...beyond, ...wide.map((box) => box.textContent)];
+    }, boxes);
+
+  it('break, and make no page wider than its window', async () => {
+    const make = 'mutation ($input: CreateContactInput!) { createContact(input: $input) { id } }';
+    const { id } = (await demo.ask(make, { input: { email: address } })).createContact;
+    await demo.rest('POST', '/tasks', { contactId: id, title: `Read ${link}` });
+    await demo.rest('POST', '/notes', { contactId: id, body: link });
+    const mail = { contactId: id, channel: 'email', direction: 'inbound', subject: 'Hi', body: 'Hello' };
+    await demo.rest('POST', '/messages', mail);
+    for (const viewport of [desktop, { width: 320, height: 640 }]) {
+      await one.page.setViewport(viewport);
+      for (const [path, shown] of [
+        ['/contacts', '.people li'],
+        [`/contacts/${id}`, '.side .notes li'],
+        ['/inbox', '.threads li'],
+        [`/inbox/${id}`, '.talk li'],
+      ] as const) {
+        await one.visit(`/board${path}`);
+        await one.find(shown);
+        if (path === '/contacts') await (await one.find('.find input')).type(address);
+        await one.says(address);
+        expect([viewport.width, path, await spill()]).toEqual([viewport.width, path, []]);
+      }
+    }
+    await one.page.setViewport(desktop);
   });
 });

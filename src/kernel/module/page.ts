@@ -3,7 +3,8 @@ import type { AppError } from '../base/errors.js';
 import { Html, html } from '../base/html.js';
 import type { RawReply } from './routes.js';
 
-const style = `body{font:16px system-ui;max-width:32rem;margin:4rem auto;padding:0 1rem}button,input,select,textarea{font:inherit;padding:.5rem}
+const style = `body{font:16px system-ui;max-width:32rem;margin:4rem auto;padding:0 1rem;overflow-wrap:anywhere}
+button,input,select,textarea{font:inherit;padding:.5rem}
 input:not([type=checkbox]),select,textarea{display:block;box-sizing:border-box;width:100%;margin:.25rem 0 1rem}p{white-space:pre-line}
 [hidden]{display:none}.error{color:#b00020}`;
 const styleHash = createHash('sha256').update(style).digest('base64');
