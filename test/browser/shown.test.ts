@@ -234,3 +234,53 @@ describe('the number of unread conversations on a phone', () => {
     await one.page.setViewport(desktop);
   });
 });
+
+describe('a window that is low, as one that is zoomed is', () => {
+  it('has room for what was said', async () => {
+    const id = await person({ firstName: 'Low', phone: '+14155550147' });
+    await writes(id, 'sms', 'All of this is to be read. '.repeat(40));
+    for (const viewport of [
+      { width: 320, height: 256 },
+      { width: 1280, height: 300 },
+    ]) {
+      await one.page.setViewport(viewport);
+      await one.visit(`/board/inbox/${id}`);
+      await one.find('.talk li');
+      expect(await one.page.$eval('.talk ol', (list) => list.clientHeight)).toBeGreaterThan(100);
+    }
+    await one.page.setViewport(desktop);
+  });
+
+  it('shows what has the focus, above its bars and below them', async () => {
+    const id = await person({ firstName: 'Tabbed' });
+    for (let n = 0; n < 30; n++) await demo.rest('POST', '/tasks', { contactId: id, title: `Task ${n}` });
+    const { page } = one;
+    await page.setViewport({ width: 320, height: 480 });
+    await one.visit(`/board/contacts/${id}`);
+    await one.find('.side label');
+    await (await one.find('.back')).focus();
+    /** What has the focus, and whether it is what one sees there. */
+    const look = () =>
+      page.evaluate(() => {
+        const focused = document.activeElement!;
+        const { left, top, width, height } = focused.getBoundingClientRect();
+        const seen = document.elementFromPoint(left + width / 2, top + height / 2);
+        return { what: focused.getAttribute('type') ?? focused.tagName, isSeen: focused.contains(seen), top };
+      });
+    const looks: Awaited<ReturnType<typeof look>>[] = [];
+    const tab = async (times: number) => {
+      for (let n = 0; n < times; n++) {
+        await page.keyboard.press('Tab');
+        looks.push(await look());
+      }
+    };
+    await tab(34);
+    expect(looks.at(-1)!.what).toBe('checkbox');
+    await page.keyboard.down('Shift');
+    await tab(34);
+    await page.keyboard.up('Shift');
+    expect(looks.at(-1)!.what).toBe('A');
+    expect(looks.filter(({ isSeen }) => !isSeen)).toEqual([]);
+    await page.setViewport(desktop);
+  });
+});
