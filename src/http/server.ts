@@ -198,7 +198,7 @@ function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply)
   if (answer instanceof RateLimited) request.gate.show(answer.spent);
   if (answer.retryAfter !== undefined) reply.header('Retry-After', String(answer.retryAfter));
   const { graphql, page } = request.routeOptions.config;
-  if (page) return reply.send(rawBody(reply, errorPage(answer)));
+  if (page) return reply.send(rawBody(reply, errorPage(answer, request.method === 'POST')));
   if (isLost(request)) return reply.send(rawBody(reply, nowhere(request)));
   return reply
     .status(answer.status)

@@ -59,8 +59,9 @@ describe('GET /f/{id}', () => {
     ]);
     expect(reply.text).toContain('<h1>Ask us</h1>');
     expect(reply.text).toContain('<form method="post">');
-    expect(reply.text).toContain('<input name="data.email" type="email" value="" required>');
+    expect(reply.text).toContain('<input name="data.email" type="email" value="" autocomplete="email" required>');
     expect(reply.text).toContain('type="tel"');
+    expect(reply.text).toContain('<input name="data.name" type="text" value="" autocomplete="name">');
     expect(reply.text).toMatch(/<input type="checkbox" name="consent" value="true" required> I agree/);
     expect(reply.text).toMatch(/<div hidden>.*_hp_field.*<\/div>/s);
   });
@@ -148,6 +149,45 @@ describe('POST /f/{id}', () => {
       expectPage(await send(id, { ...said, 'data.name': 'a\0b' }), 400);
       expectPage(await send(id, { ...said, utm_source: 'x'.repeat(501) }), 400);
     });
+  });
+});
+
+describe('the fields of a form', () => {
+  it('tell a browser which of them it may fill in: those that go into the contact', async () => {
+    const { id } = await aForm({
+      fields: [
+        ...[{ key: 'first_name' }, { key: 'Last name' }, { key: 'email' }, { key: 'tel', type: 'phone' }, { key: 'company' }],
+        ...[{ key: 'Job title' }, { key: 'addressLine1' }, { key: 'addressLine2' }, { key: 'city' }, { key: 'zip' }],
+        ...[
+          { key: 'state', type: 'select', options: ['Bremen', 'Hamburg'] },
+          { key: 'question', type: 'textarea' },
+        ],
+      ],
+    });
+    const inputs = (await show(id)).text.matchAll(/name="data\.([^"]*)"[^>]*? autocomplete="([^"]*)"/g);
+    expect(Object.fromEntries([...inputs].map(([, key, purpose]) => [key, purpose]))).toEqual({
+      ...{ first_name: 'given-name', 'Last name': 'family-name', email: 'email', tel: 'tel', company: 'organization' },
+      ...{ 'Job title': 'organization-title', addressLine1: 'address-line1', addressLine2: 'address-line2' },
+      ...{ city: 'address-level2', zip: 'postal-code', state: 'address-level1' },
+    });
+    const asNumber = await aForm({ fields: [{ key: 'zip', type: 'number' }] });
+    expect((await show(asNumber.id)).text).toContain('<input name="data.zip" type="number" step="any" value="">');
+  });
+});
+
+describe('a form that is sent too often', () => {
+  it('says that loading its page again sends it once more', async () => {
+    const strict = await server({ limits: { form: 1 } });
+    const { owner } = await strict.seed.account();
+    const { id } = dataOf(await owner.post('/forms', { name: 'Ask us', fields }));
+    const headers = { 'content-type': urlencoded };
+    const payload = new URLSearchParams({ 'data.email': 'often@example.com' }).toString();
+    const post = () => strict.anybody().raw({ method: 'POST', path: `/f/${id}`, headers, payload });
+    expectPage(await post(), 200);
+    const refused = await post();
+    expectPage(refused, 429);
+    expect(refused.text).toContain('<p>Load this page again to send it once more.</p>');
+    await strict.close();
   });
 });
 

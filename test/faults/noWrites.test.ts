@@ -56,6 +56,35 @@ describe('a database that is read-only', () => {
   });
 });
 
+describe('a form that cannot be kept', () => {
+  it('is shown again as it was filled in, and is one submission, however often it is sent until it is', async () => {
+    const fields = [
+      { key: 'email', type: 'email' },
+      { key: 'question', type: 'textarea' },
+    ];
+    const { id } = dataOf(await acme.owner.post('/forms', { name: 'Ask us', fields }));
+    const path = `/f/${id}`;
+    const nameIn = (text: string) => /<button name="_once" value="([^"]+)">/.exec(text)?.[1];
+    const once = nameIn((await api.anybody().raw({ path })).text)!;
+    const payload = new URLSearchParams({ 'data.email': 'kept@example.com', 'data.question': 'Why?', _once: once }).toString();
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const send = () => api.anybody().raw({ method: 'POST', path, headers, payload });
+    await whileReadOnly(api, async () => {
+      // Connections of before may still end under a request.
+      const refused: Loose = await eventually(async () => {
+        const reply = await send();
+        return reply.text.includes('<textarea') && reply;
+      });
+      expect([refused.status, refused.headers['retry-after'], nameIn(refused.text)]).toEqual([503, '1', once]);
+      expect(refused.text).toContain('role="alert">The service is temporarily unavailable: send it once more</p>');
+      expect(refused.text).toContain('value="kept@example.com"');
+      expect(refused.text).toContain('Why?</textarea>');
+    });
+    for (let n = 0; n < 2; n++) await eventually(async () => (await send()).status === 200);
+    expect(dataOf(await acme.owner.get(`/forms/${id}/submissions`)).data).toHaveLength(1);
+  });
+});
+
 describe('a mail whose reader cannot be noted', () => {
   /** The link and the pixel of a mail to a new contact, as paths. */
   async function linksOf(email: string): Promise<string[]> {

@@ -39,5 +39,11 @@ ${button && html`<form method="post"><button>${button}</button></form>`}
 ${note && html`<p><small>${note}</small></p>`}</body></html>`.text,
 });
 
-/** An error as a person sees it who followed a link or sent a form. */
-export const errorPage = ({ status, message }: AppError): RawReply => ({ ...htmlPage('This did not work', message), status });
+/** Refusals of now: the same request may be taken later. */
+const notNow = [429, 503];
+
+/** An error as a person sees it who followed a link or sent a form. A browser that loads the page again sends the form once more. */
+export function errorPage({ status, message }: AppError, wasSent = false): RawReply {
+  const again = wasSent && notNow.includes(status) && html`<p>Load this page again to send it once more.</p>`;
+  return { ...htmlPage('This did not work', html`<p>${message}</p>${again}`), status };
+}

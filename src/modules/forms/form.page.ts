@@ -1,15 +1,18 @@
 import { v5 } from 'uuid';
 import { dayMs } from '../../kernel/base/durations.js';
-import { AppError, badRequest, check } from '../../kernel/base/errors.js';
+import { type AppError, badRequest, check } from '../../kernel/base/errors.js';
 import { type Html, html } from '../../kernel/base/html.js';
 import { nilId } from '../../kernel/base/ids.js';
 import type { Context } from '../../kernel/context/context.js';
+import { logUnavailable } from '../../kernel/context/unavailableLog.js';
+import { fromDatabase } from '../../kernel/database/errors.js';
 import type { CallbackRequest } from '../../kernel/module/module.js';
 import { htmlPage } from '../../kernel/module/page.js';
 import type { RawReply } from '../../kernel/module/routes.js';
 import type { FormField } from './form.model.js';
 import type { FormRow } from './form.service.js';
 import { consentOf } from './form.settings.js';
+import { placeOf } from './form.values.js';
 import { openForm, submitForm } from './submission.service.js';
 
 /** What was filled in so far, by the names of the inputs. */
@@ -20,13 +23,26 @@ const utmNames = ['source', 'medium', 'campaign', 'content', 'term'].map((name) 
 
 const inputTypes = { text: 'text', email: 'email', phone: 'tel', number: 'number' } as const;
 
+/** What browsers call the texts of a contact, by our names: they offer to fill in what they know of their user. */
+const purposes: Record<string, string> = {
+  ...{ name: 'name', firstName: 'given-name', lastName: 'family-name', email: 'email', phone: 'tel' },
+  ...{ company: 'organization', jobTitle: 'organization-title', addressLine1: 'address-line1', addressLine2: 'address-line2' },
+  ...{ city: 'address-level2', state: 'address-level1', zip: 'postal-code' },
+};
+
+function purpose(field: FormField): Html | false {
+  const place = placeOf(field);
+  // HTML lets none of these texts stand in an input for numbers.
+  return field.type !== 'number' && place !== undefined && html` autocomplete="${purposes[place]}"`;
+}
+
 /** Without a value of its own an option is sent as its text, of whose blanks HTML makes one. */
 const valueAttribute = (option: string) => option.includes('  ') && html` value="${option}"`;
 
 function input(field: FormField, said: Said): Html {
   const { type, required, options } = field;
   const [name, value] = [nameOf(field), said.get(nameOf(field)) ?? ''];
-  const must = required && html` required`;
+  const must = html`${purpose(field)}${required && html` required`}`;
   if (type === 'textarea')
     return html`<textarea name="${name}" rows="5" maxlength="10000"${must}>
 ${value}</textarea>`;
@@ -68,11 +84,17 @@ function idOf(ctx: Context, form: FormRow, said: Said): string | undefined {
   return age < dayMs ? v5(`${form.id} ${said}`, nilId) : undefined;
 }
 
-function page(ctx: Context, form: FormRow, said: Said, fault?: string): RawReply {
+interface Shown {
+  fault?: string;
+  /** What is sent with the same name and the same words is the same submission. */
+  once?: string;
+}
+
+function page(ctx: Context, form: FormRow, said: Said, { fault, once = newPage(ctx) }: Shown = {}): RawReply {
   const { name, description, fields, redirectUrl } = form;
   const content = html`${description && html`<p>${description}</p>`}${fault && html`<p class="error" role="alert">${fault}</p>`}
 <form method="post">${fields.map((field) => labelled(field, said))}${agreement(form, said)}${trap}${campaign(said)}
-<button name="${nameOfPage}" value="${newPage(ctx)}">Send</button></form>`;
+<button name="${nameOfPage}" value="${once}">Send</button></form>`;
   // A browser holds the address that we send it on to, to be one that the form may go to.
   return htmlPage(name, content, { formTargets: redirectUrl ? [new URL(redirectUrl).origin] : [] });
 }
@@ -83,6 +105,17 @@ export async function showForm(ctx: Context, { params, query }: CallbackRequest)
   const said = new URLSearchParams();
   for (const name of utmNames) if (typeof query[name] === 'string') said.set(name, query[name].slice(0, 500));
   return page(ctx, form, said);
+}
+
+/**
+ * The form as it was filled in, with what is wrong. Of what could not be kept now (503) nobody knows whether it was: sent again as it is,
+ * it comes from the same page, and so is kept once.
+ */
+function shownAgain(ctx: Context, form: FormRow, said: Said, { status, message, retryAfter = 1 }: AppError): RawReply {
+  if (status !== 503) return { ...page(ctx, form, said, { fault: message }), status };
+  const once = idOf(ctx, form, said) && said.get(nameOfPage)!;
+  const shown = page(ctx, form, said, { fault: `${message}: send it once more`, once });
+  return { ...shown, status, headers: { ...shown.headers, 'Retry-After': String(retryAfter) } };
 }
 
 /** POST /f/{id}: what the page sends. Sent on or thanked; or shown again with what is wrong, as it was filled in. */
@@ -104,7 +137,9 @@ export async function takeForm(ctx: Context, { params, headers, body }: Callback
     if (redirectUrl) return { status: 303, headers: { Location: new URL(redirectUrl).href }, type: 'text/plain', body: '' };
     return htmlPage('Thank you', thankYouMessage ?? 'We have received it.');
   } catch (error) {
-    if (!(error instanceof AppError) || error.status !== 400) throw error;
-    return { ...page(ctx, form, said, error.message), status: 400 };
+    const known = fromDatabase(error);
+    if (known?.status !== 400 && known?.status !== 503) throw error;
+    logUnavailable(ctx.app, known, ctx.request);
+    return shownAgain(ctx, form, said, known);
   }
 }
