@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type GraphQLObjectType, getNamedType } from 'graphql';
 import type { Context } from '../../src/kernel/context/context.js';
 import { refuseUntold } from '../../src/kernel/matching/untold.js';
+import { recordFields } from '../../src/kernel/model/restRecord.js';
 import type { AnyTable } from '../../src/kernel/tables/table.js';
 import { actingForAccount } from '../../src/modules/auth/auth.acting.js';
 import { aNode } from '../support/automations.js';
@@ -24,6 +26,15 @@ describe('conditions on a change that no event tells', () => {
     ['contact.updated', 'changes.lastContactedAt.from'],
     ['contact.updated', 'changes.lastActivityAt.to'],
     ['contact.updated', 'changes.id.to'],
+    ['contact.updated', 'changes.createdAt.from'],
+    ['contact.updated', 'changes.updatedAt.to'],
+    ['task.completed', 'changes.createdBy.to'],
+    ['company.updated', 'changes.contactCount.to'],
+    ['tag.updated', 'changes._count.contacts.to'],
+    ['workflow.updated', 'changes.lastRunAt.to'],
+    ['automation.updated', 'changes.runCount.to'],
+    ['sequence.updated', 'changes.activeCount.to'],
+    ['call_flow.updated', 'changes.callsToday.to'],
     ['deal.updated', 'changes.lastActivityAt.to'],
     ['conversation.updated', 'changes.messageCount.to'],
     ['user.updated', 'changes.lastActiveAt.to'],
@@ -72,6 +83,12 @@ describe('fields that change with another one, which is told in their place', ()
     ['invoice.updated', 'changes.subtotal.from', 'items'],
     ['invoice.updated', 'changes.taxAmount.to', 'total'],
     ['invoice.updated', 'changes.payments.amount.to', 'amountPaid'],
+    ['invoice.updated', 'changes.items.amount.to', 'items'],
+    ['sequence.updated', 'changes.steps.order.to', 'steps'],
+    ['task.updated', 'changes.completedAt.to', 'status'],
+    ['task.completed', 'changes.completedAt.from', 'status'],
+    ['workflow.activated', 'changes.activatedAt.to', 'isActive'],
+    ['call_flow.updated', 'changes.draftGraph.to', 'draftRevision'],
     ['deal.won', 'changes.closedAt.to', 'status'],
     ['deal.stage_changed', 'changes.stageEnteredAt.from', 'stageId'],
   ])('are refused with the name of that one: of %s, %s', async (event, field, instead) => {
@@ -84,17 +101,60 @@ describe('fields that change with another one, which is told in their place', ()
   it('are told by no event of their record', async () => {
     const invoice = await acme.invoice();
     const deal = await acme.deal();
+    const task = await acme.task();
     const { rows } = await toldIn(acme, async () => {
+      dataOf(await acme.owner.patch(`/tasks/${task.id}`, { status: 'done' }));
       dataOf(await acme.owner.patch(`/invoices/${invoice.id}`, { taxRate: 0.1 }));
       dataOf(await acme.owner.post(`/invoices/${invoice.id}/send`));
       dataOf(await acme.owner.post(`/invoices/${invoice.id}/payments`, { amount: 132 }));
       dataOf(await acme.owner.patch(`/deals/${deal.id}`, { status: 'won' }));
     });
-    for (const type of ['Invoice', 'Deal']) {
+    for (const type of ['Invoice', 'Deal', 'Task']) {
       const { toldBy = {} } = (api.app.registry.tables.get(type) as AnyTable).options;
       const changed = rows.flatMap(({ changes }: Loose) => Object.keys(changes ?? {}));
       expect([type, changed.filter((name: string) => Object.hasOwn(toldBy, name))]).toEqual([type, []]);
     }
+  });
+});
+
+/** The members of records that are computed or moments: most of what changes with something else is one of these. */
+const followers = (type: string): string[] => {
+  const { computed = {} } = (api.app.registry.tables.get(type) as AnyTable | undefined)?.options ?? {};
+  return recordFields(api.app.registry.schema().getType(type) as GraphQLObjectType)
+    .filter(({ member, field }) => member in computed || getNamedType(field.type).name === 'DateTime')
+    .map(({ shown }) => shown);
+};
+
+const isRefused = (type: string, name: string): boolean => {
+  try {
+    refuseUntold(ctx, type, { [`changes.${name}.to`]: null }, 'at');
+    return false;
+  } catch {
+    return true;
+  }
+};
+
+// One that is new belongs here only where the service of its record tells its changes, else into `toldBy` or `neverTold` of its table.
+it('moments and what is computed may be asked for where events of their record tell them, and nowhere else', () => {
+  const events = [...api.app.registry.events].filter(([name, { startsNothing }]) => name.endsWith('.updated') && !startsNothing);
+  const taken = events.map(([, { of }]) => [of.type, followers(of.type).filter((name) => !isRefused(of.type, name))] as const);
+  expect(Object.fromEntries(taken.filter(([, names]) => names.length > 0).map(([type, names]) => [type, [...names].sort()]))).toEqual({
+    ApiKey: ['expiresAt', 'ipAllowlist', 'scopes'],
+    Appointment: ['endTime', 'startTime'],
+    Automation: ['nextRunAt', 'publishedAt'],
+    Call: ['endedAt'],
+    CallFlow: ['publishedAt'],
+    Conversation: ['closedAt'],
+    Deal: ['appointmentAt'],
+    Enrollment: ['endedAt', 'heldAt', 'lastEmailSentAt', 'nextEmailAt'],
+    Form: ['archivedAt'],
+    Invoice: ['status'],
+    LiveCall: ['answeredAt', 'lineFreeAt'],
+    Message: ['bouncedAt', 'clickedAt', 'deliveredAt', 'openedAt', 'readAt', 'repliedAt', 'sentAt', 'unsubscribedAt'],
+    Product: ['archivedAt'],
+    Task: ['dueDate'],
+    User: ['email'],
+    Webhook: ['disabledAt', 'previousSecretUntil'],
   });
 });
 

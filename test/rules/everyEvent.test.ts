@@ -4,8 +4,10 @@ import ajvFormats from 'ajv-formats';
 import type { GraphQLObjectType } from 'graphql';
 import { EqualityFilters } from '../../src/graphql/live.dependencies.js';
 import type { ListPlan } from '../../src/graphql/live.plan.js';
+import type { AppError } from '../../src/kernel/base/errors.js';
 import type { Context } from '../../src/kernel/context/context.js';
 import type { FeedEvent } from '../../src/kernel/events/feedStore.js';
+import { refuseUntold } from '../../src/kernel/matching/untold.js';
 import { recordSchema } from '../../src/kernel/model/recordSchema.js';
 import { recordSelection, restRecordOf } from '../../src/kernel/model/restRecord.js';
 import type { AnyTable } from '../../src/kernel/tables/table.js';
@@ -196,6 +198,26 @@ describe('every event tells its record as it is then:', () => {
   it('and these are all kinds of records', () => {
     expect([...told].filter(([type]) => !seen.has(type)).map(([, type]) => type)).toEqual(withoutSample);
   });
+});
+
+/** Whether conditions that are new may not ask for a change, which is none of a field that they do not know. */
+function isRefused(ctx: Context, type: string, name: string): boolean {
+  try {
+    refuseUntold(ctx, type, { [`changes.${name}.to`]: null }, 'at');
+    return false;
+  } catch (error) {
+    return (error as AppError).details?.[0]?.code === 'not_allowed';
+  }
+}
+
+it('conditions may ask for every change that an event told', async () => {
+  const ctx = (await actingForAccount(api.app, acme.id))!;
+  const all: Loose[] = await api.app.database.prisma.outboxEvent.findMany({ where: { accountId: acme.id } });
+  const heard = all.filter(({ name }) => !api.app.registry.events.get(name)!.startsNothing);
+  const changes = heard.flatMap((event) => Object.keys(event.changes ?? {}).map((name) => [typeOf(event).name, name] as const));
+  expect(changes.length).toBeGreaterThan(30);
+  const refused = changes.filter(([type, name]) => isRefused(ctx, type, name)).map((change) => change.join('.'));
+  expect([...new Set(refused)]).toEqual([]);
 });
 
 it('events of runs and of their steps alone start no run', () => {

@@ -18,16 +18,25 @@ export function refuseUntold(ctx: Context, type: string, given: unknown, at: str
   }
 }
 
+/** What every record keeps as it was made. */
+const fixed = ['id', 'createdAt', 'createdBy'];
+
 /** Why no event tells that a field of a record changed; undefined where one may. */
 function whyUntold({ app: { registry } }: Context, type: string, name: string): string | undefined {
-  const { withoutEvents = [], toldAtTimes = [], toldBy } = (registry.tables.get(type) as AnyTable | undefined)?.options ?? {};
-  if (name === 'id') return 'asks for a change of the id, which never changes';
-  if (withoutEvents.includes(name) && !toldAtTimes.includes(name))
-    return `asks for a change of ${name}, which no event tells; its value can be asked for: ${name}`;
+  const {
+    withoutEvents = [],
+    toldAtTimes = [],
+    toldBy,
+    neverTold = [],
+  } = (registry.tables.get(type) as AnyTable | undefined)?.options ?? {};
+  if (fixed.includes(name)) return `asks for a change of ${name}, which never changes`;
   const [own] = name.split('.') as [string];
+  const isSilent = withoutEvents.includes(name) && !toldAtTimes.includes(name);
+  if (isSilent || neverTold.includes(own) || name === 'updatedAt')
+    return `asks for a change of ${name}, which no event tells; its value can be asked for: ${name}`;
   const isLed = leadsToOne(registry.schema().getType(type) as GraphQLObjectType, own);
-  const instead = isLed ? `${own}Id` : toldBy?.[own];
-  return instead && `asks for a change of ${own}, which no event tells; that of ${instead} is told`;
+  const instead = isLed ? `${own}Id` : (toldBy?.[name] ?? toldBy?.[own]);
+  return instead && `asks for a change of ${name}, which no event tells; that of ${instead} is told`;
 }
 
 /** Whether a member of a record is another record, which it names by its id: what changes is the id. */

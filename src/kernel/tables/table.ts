@@ -84,8 +84,10 @@ export interface TableOptions<
   withoutEvents?: readonly string[];
   /** Those of them of which an event of the record tells some changes all the same: a conversation that is read has nothing unread. */
   toldAtTimes?: readonly string[];
-  /** Fields that change with another one, which is what events tell of the change: `{ paidAt: 'status' }`. */
+  /** Fields, and members of those, that change with another one, which is what events tell of the change: `{ paidAt: 'status' }`. */
   toldBy?: Readonly<Record<string, string>>;
+  /** Fields of whose change no event tells as it follows from other records (how many contacts a company has), or as there is none. */
+  neverTold?: readonly string[];
   /**
    * Values that a field takes without an event, each with those that it takes it from, where its other changes are told: a message that
    * was queued is on its way. What is told of another field meanwhile shows it; what becomes of it is told from what was told before.

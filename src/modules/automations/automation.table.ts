@@ -17,6 +17,7 @@ export const automationTable = table({
     attempt: integer,
   }),
   withoutEvents: ['liveEvent', 'liveAfter', 'liveUnplaced'],
+  neverTold: ['runCount', 'lastTriggered'],
   list: AutomationList,
   page: AutomationConnection,
   renamed: { webhookUrl: 'ext_webhook_url' },

@@ -21,6 +21,8 @@ export const callFlowRow = modelRow('CallFlow', CallFlow);
 export const callFlowTable = table({
   row: callFlowRow,
   withoutEvents: ['priorConfig'],
+  toldBy: { draftGraph: 'draftRevision', publishedGraph: 'publishedVersion' },
+  neverTold: ['callsToday'],
   list: CallFlowList,
   page: CallFlowConnection,
   what: 'Call flow',

@@ -29,6 +29,7 @@ export const companyTable = table({
   row: companyRow,
   list: CompanyList,
   page: CompanyConnection,
+  neverTold: ['contactCount'],
   computed: {
     contactCount,
     dealCount: { sql: ofLinked('count(*)::int', 'deals'), type: () => Int, description: 'Live deals with the company' },

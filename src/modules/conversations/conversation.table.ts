@@ -40,6 +40,7 @@ export const conversationTable = table({
   untold: true,
   withoutEvents: ['messageCount', 'unreadCount', 'hidden', 'lastMessageId', 'lastMessageAt', 'lastInboundAt', 'lastOutboundAt'],
   toldAtTimes: ['unreadCount'],
+  neverTold: ['conversationState', 'sla'],
   list: ConversationList,
   page: ConversationConnection,
   key: 'contact_id',

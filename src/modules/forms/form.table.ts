@@ -12,6 +12,7 @@ export const formTable = table({
   row: modelRow('Form', Form),
   list: FormList,
   page: FormConnection,
+  neverTold: ['submissionCount'],
   computed: {
     submissionCount: keptCount(sql`t.account_id`, 'submissions', sql`'form ' || t.id`),
   },

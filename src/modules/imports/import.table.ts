@@ -11,6 +11,7 @@ export const importTable = table({
   untold: true,
   list: ImportList,
   page: ImportConnection,
+  toldBy: { progress: 'processedRows', startedAt: 'status', completedAt: 'status' },
   computed: { progress: sql`round(t.processed_rows::numeric / greatest(t.total_rows, 1), 4)::float8` },
   carried: ['progress'],
   live: there,

@@ -86,7 +86,11 @@ export const invoiceTable = table({
   page: InvoiceConnection,
   computed: { status: (ctx) => sql`case when ${isLate(sql`${todayOf(ctx)}::date`)} then 'overdue' else t.status end` },
   carried: ['status'],
-  toldBy: { sentAt: 'status', paidAt: 'status', voidedAt: 'status', subtotal: 'items', taxAmount: 'total', payments: 'amountPaid' },
+  toldBy: {
+    ...{ sentAt: 'status', paidAt: 'status', voidedAt: 'status', subtotal: 'items', taxAmount: 'total', payments: 'amountPaid' },
+    // Lines are made anew with every change of theirs, and told by what can be given.
+    ...{ 'items.id': 'items', 'items.amount': 'items' },
+  },
   sorts: {
     createdAt: byTime('created_at'),
     updatedAt: byTime('updated_at'),

@@ -33,6 +33,7 @@ export const messageTable = table({
   row: messageRow,
   list: MessageList,
   page: MessageConnection,
+  neverTold: ['scheduledAt'],
   computed: {
     bodyStart: {
       sql: rawSql(`left(t.body, ${startLength})`),

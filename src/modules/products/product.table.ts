@@ -12,6 +12,7 @@ export const productTable = table({
   row: modelRow('Product', Product),
   list: ProductList,
   page: ProductConnection,
+  toldBy: { active: 'isActive' },
   computed: {
     active: {
       sql: sql`t.is_active`,

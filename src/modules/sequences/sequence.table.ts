@@ -15,6 +15,8 @@ export const sequenceTable = table({
   row: sequenceRow,
   list: SequenceList,
   page: SequenceConnection,
+  toldBy: { 'steps.id': 'steps', 'steps.order': 'steps' },
+  neverTold: ['enrolledCount', 'completedCount', 'activeCount'],
   computed: counts,
   sorts: { createdAt: byTime('created_at'), updatedAt: byTime('updated_at'), name: byText('name', false) },
   byDefault: ['createdAt', 'desc'],

@@ -19,6 +19,7 @@ export const tagTable = table({
   row: tagRow,
   list: TagList,
   page: TagConnection,
+  neverTold: ['_count'],
   computed: {
     _count: {
       sql: usage,

@@ -51,6 +51,7 @@ export const taskTable = table({
   row: modelRow('Task', Task),
   list: TaskList,
   page: TaskConnection,
+  toldBy: { completedAt: 'status' },
   sorts: {
     createdAt: byTime('created_at'),
     updatedAt: byTime('updated_at'),

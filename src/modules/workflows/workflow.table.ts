@@ -8,6 +8,8 @@ export const workflowTable = table({
   row: modelRow('Workflow', Workflow, { triggerEvent: nullable(text), activatedAfter: text, activatedUnplaced: listOf(uuid) }),
   list: WorkflowList,
   page: WorkflowConnection,
+  toldBy: { activatedAt: 'isActive' },
+  neverTold: ['runCount', 'lastRunAt'],
   computed: {
     // Kept by a trigger: counting would read every run of a page of workflows.
     runCount: keptCount(sql`t.account_id`, 'workflow_runs', sql`'workflow:' || t.id`),
