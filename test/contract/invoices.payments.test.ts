@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { GraphQLObjectType } from 'graphql';
 import {
   type Account,
   dataOf,
@@ -183,6 +184,11 @@ describe('paidAt of an invoice', () => {
     const paid = { status: 'paid', paidAt: '2026-01-05T10:00:00.000Z' };
     expect(dataOf(await acme.owner.patch(`/invoices/${id}`, { items }))).toMatchObject(paid);
     expect(await read(id)).toMatchObject(paid);
+  });
+
+  it('is described so', () => {
+    const { paidAt } = (api.app.registry.schema().getType('Invoice') as GraphQLObjectType).getFields();
+    expect(paidAt!.description).toMatch(/^When the latest of the payments that cover it was made, whenever that was recorded/);
   });
 });
 

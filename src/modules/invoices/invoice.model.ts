@@ -115,7 +115,8 @@ export class Invoice extends InvoiceFields {
   @Money('Subtotal and tax', { required: true }) total: string;
   @Money('The sum of the payments', { required: true }) amountPaid: string;
   @Stamp('When it was sent', {}) sentAt: Date | null;
-  @Stamp('When the payments covered the total', {}) paidAt: Date | null;
+  @Stamp('When the latest of the payments that cover it was made, whenever that was recorded; of one over nothing when it was sent', {})
+  paidAt: Date | null;
   @Stamp('When it was voided', {}) voidedAt: Date | null;
   @Stamp('When it was made') createdAt: Date;
   @Stamp('When it was last changed') updatedAt: Date;
