@@ -64,6 +64,16 @@ export function amountsIn(schema: GraphQLSchema, typeName: string): string[] {
   return recordFields(type).flatMap(({ field, shown }) => ((field.extensions.rule as FieldRule | undefined)?.exact ? [shown] : []));
 }
 
+/** The members of a type's REST record that are lists of other records, each with the type of those. */
+export function listsIn(schema: GraphQLSchema, typeName: string): [member: string, type: string][] {
+  const type = schema.getType(typeName);
+  if (!isObjectType(type)) return [];
+  return recordFields(type).flatMap(({ field, shown }): [string, string][] => {
+    const [whole, one] = [isNonNullType(field.type) ? field.type.ofType : field.type, getNamedType(field.type)];
+    return isListType(whole) && isObjectType(one) ? [[shown, one.name]] : [];
+  });
+}
+
 /** Some fields of a type as a parent's REST record shows them: in the order of its own record, or as told where it has not all of them. */
 export function shownFields(type: GraphQLObjectType, only?: string[]): RecordField[] {
   const own = recordFields(type);

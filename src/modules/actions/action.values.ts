@@ -1,8 +1,9 @@
+import type { GraphQLSchema } from 'graphql';
 import { check, invalidField } from '../../kernel/base/errors.js';
 import { exact } from '../../kernel/base/money.js';
 import type { Context } from '../../kernel/context/context.js';
 import type { Changes } from '../../kernel/events/changes.js';
-import { amountsIn, hasMember } from '../../kernel/model/restRecord.js';
+import { amountsIn, hasMember, listsIn } from '../../kernel/model/restRecord.js';
 import type { MergeValues } from '../templates/template.mergeFields.js';
 import type { RunTrigger } from './action.kinds.js';
 
@@ -31,6 +32,19 @@ function hasDecimals(currency: unknown): boolean {
   return maximumFractionDigits !== 0;
 }
 
+type Members = Readonly<Record<string, unknown>>;
+
+/** A record with its amounts written, and with those of the records that it has lists of: the lines of an invoice. */
+function withAmounts(schema: GraphQLSchema, type: string, record: Members, written: (value: unknown) => unknown): Members {
+  const shown: Record<string, unknown> = { ...record };
+  for (const name of amountsIn(schema, type)) if (Object.hasOwn(shown, name)) shown[name] = written(shown[name]);
+  for (const [name, one] of listsIn(schema, type)) {
+    const list = shown[name];
+    if (Array.isArray(list)) shown[name] = list.map((part: Members) => withAmounts(schema, one, part, written));
+  }
+  return shown;
+}
+
 /**
  * The same run, the amounts of its record and of what changed written for people: 119.90, which JSON has as 119.9. Whole ones of a
  * currency without decimals stay as they are.
@@ -40,14 +54,14 @@ export function withWrittenAmounts({ app: { registry } }: Context, trigger: RunT
   const decimals = hasDecimals(data.currency);
   const written = (value: unknown): unknown =>
     typeof value !== 'number' || (!decimals && Number.isInteger(value)) ? value : exact(value).toFixed(2);
-  const shown: Record<string, unknown> = { ...data };
+  if (!type) return trigger;
+  const schema = registry.schema();
   const changed: Changes = { ...changes };
-  for (const name of type ? amountsIn(registry.schema(), type) : []) {
-    if (Object.hasOwn(shown, name)) shown[name] = written(shown[name]);
+  for (const name of amountsIn(schema, type)) {
     const change = changed[name];
     if (change) changed[name] = { from: written(change.from), to: written(change.to) };
   }
-  return { ...trigger, triggeredBy: { ...trigger.triggeredBy, data: shown, changes: changed } };
+  return { ...trigger, triggeredBy: { ...trigger.triggeredBy, data: withAmounts(schema, type, data, written), changes: changed } };
 }
 
 const ofAny = new Map([
