@@ -76,6 +76,13 @@ describe('npm run vendors: text messages', () => {
 });
 
 describe('npm run vendors: a number', () => {
+  it('routes its calls nowhere until it is wired, and says by what it is', async () => {
+    const { phone: from } = await person();
+    const to = vendors.settings.TWILIO_FROM;
+    const { message } = await vendors.tell('sms', 'calls', { from, to });
+    expect(message).toContain(`${to} routes its calls nowhere: POST /api/v1/call-flows/{id}/wiring routes`);
+  });
+
   it('tells nobody of its texts until it is claimed', async () => {
     const [, { number: to }] = dataOf(await crm.caller.get('/settings/numbers/available'));
     const { id, phone: from } = await person();

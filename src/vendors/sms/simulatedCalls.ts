@@ -159,6 +159,9 @@ class Call {
   }
 }
 
+/** The vendor keeps its routes; the simulator begins with none. */
+const howToRoute = 'POST /api/v1/call-flows/{id}/wiring routes those of a published flow, after each start of the simulators';
+
 /** Places a call to a number of the simulator, and tells afterwards how it ended. Throws where nobody is asked about the number's calls. */
 export async function placeCall(
   placed: PlacedCall,
@@ -167,7 +170,7 @@ export async function placeCall(
   const twilio = await twilioLibrary();
   const number = numbers.find(placed.to);
   // A trunk takes the calls of its numbers, whatever their addresses are.
-  if (!number?.voice_url || number.trunk_sid) throw new Error(`${placed.to} routes its calls nowhere`);
+  if (!number?.voice_url || number.trunk_sid) throw new Error(`${placed.to} routes its calls nowhere: ${howToRoute}`);
   const sid = placed.sid ?? `CA${clock.bytes(16).toString('hex')}`;
   const call = new Call({ ...placed, sid }, async (url, form) => twilio.getExpectedTwilioSignature(authToken, url, form));
   await call.follow(number.voice_url);
