@@ -28,7 +28,7 @@ const pause = (seconds: number, { signal }: Request) =>
 /** The longest wait that is still worth one, in seconds. */
 const patience = 30;
 
-const isRepeatable = ({ method, headers }: Request) => method === 'GET' || method === 'HEAD' || headers.has('Idempotency-Key');
+const isRepeatable = ({ method, headers }: Request) => /GET|HEAD/.test(method) || (method === 'POST' && headers.has('Idempotency-Key'));
 
 /** Whether the first try of a write with a key still runs: what comes of it is told to who asks again. */
 const isRunning = async ({ headers }: Request, answer: Response): Promise<boolean> =>
@@ -44,8 +44,8 @@ async function settled(send: (request: Request) => Promise<Response>, request: R
 }
 
 /**
- * Tries again what may be repeated, after as long as the server asks for: reads, and writes with an `Idempotency-Key`. The signal of a
- * request ends its waits, too.
+ * Tries again what may be repeated, after as long as the server asks for: reads, and a POST with an `Idempotency-Key`, which the
+ * server heeds of no other method. The signal of a request ends its waits, too.
  */
 export function retrying(send: (request: Request) => Promise<Response>, retries = 2): (request: Request) => Promise<Response> {
   return async (request) => {

@@ -43,6 +43,12 @@ describe('the chapter on errors', () => {
   });
 });
 
+it('the chapter on safe retries says that they are of POST alone, and what other methods answer', () => {
+  const text = chapter('idempotency');
+  for (const words of ['With an `Idempotency-Key` a POST is sent again', 'Of other methods the header is not read'])
+    expect(text).toContain(words);
+});
+
 describe('the chapter on authentication', () => {
   const text = chapter('authentication');
 
