@@ -3,6 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { environment } from '../../src/kernel/base/environment.js';
 import { codeMeanings } from '../../src/kernel/base/errorMeanings.js';
 import { type ErrorCode, statusOf } from '../../src/kernel/base/errors.js';
+import { maxPageSize } from '../../src/kernel/model/connection.js';
 import { sessionLife } from '../../src/modules/auth/auth.session.js';
 
 const chapter = (name: string) => readFileSync(`docs/guide/${name}.md`, 'utf8');
@@ -47,6 +48,24 @@ it('the chapter on safe retries says that they are of POST alone, and what other
   const text = chapter('idempotency');
   for (const words of ['With an `Idempotency-Key` a POST is sent again', 'Of other methods the header is not read'])
     expect(text).toContain(words);
+});
+
+describe('the chapter on polling', () => {
+  const text = chapter('polling');
+
+  it('has n8n ask for the largest page, and again while more events wait', () => {
+    expect(text).toContain(`/api/v1/events?per_page=${maxPageSize}`);
+    const [, code = ''] = /^ {3}```js\n([\s\S]+?)^ {3}```$/m.exec(text) ?? [];
+    const node = new Function('$input', '$getWorkflowStaticData', '$runIndex', code) as (...given: unknown[]) => unknown;
+    const kept: { position?: string } = {};
+    const answer = (next_cursor: string | null, run: number) => {
+      const page = { json: { data: { data: [], meta: { position: '7', next_cursor } } } };
+      return node({ first: () => page }, () => kept, run);
+    };
+    expect(answer('more', 0)).toEqual([{ json: { after: '7' } }]);
+    expect(kept).toEqual({ position: '7' });
+    expect([answer('more', 9), answer(null, 0)]).toEqual([[], []]);
+  });
 });
 
 describe('the chapter on authentication', () => {
