@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { Printed } from '../kernel/base/jsonText.js';
 import type { Context } from '../kernel/context/context.js';
-import { TooLarge } from '../kernel/lists/printer.js';
+import { TooLarge } from '../kernel/database/bytes.js';
 import { pageSize } from '../kernel/model/connection.js';
 import type { Endpoint } from '../kernel/module/routes.js';
 import { type Connection, type Envelope, envelope, jsonOf } from './envelope.js';
@@ -29,11 +29,18 @@ export async function answerPage(endpoint: Endpoint, ctx: Context, asked: Asked,
   const portions = new Portions(ctx, asked, read, Object.keys(endpoint.extras ?? {}));
   const { nodes, ...page } = await portions.first();
   if (portions.isWhole) return envelope(endpoint, { ...page, nodes }, asked);
-  const shell = ({ pageInfo }: Pick<Connection, 'pageInfo'>) => envelope(endpoint, { ...page, nodes: new Printed(empty), pageInfo }, asked);
+  const shell = (last: Pick<Connection, 'pageInfo'>) =>
+    envelope(endpoint, { ...page, ...endOf(endpoint, last), nodes: new Printed(empty) }, asked);
   return { ...shell(page), body: Readable.from(textOf(portions, { ...page, nodes }, (last) => jsonOf(shell(last).body))) };
 }
 
 const empty = '[]';
+
+/** What tells where the page ends: of its last portion. The first one alone has the totals and the extras. */
+const endOf = ({ beside = [] }: Endpoint, { pageInfo, ...last }: Pick<Connection, 'pageInfo'>) => ({
+  ...Object.fromEntries(beside.map((name) => [name, (last as Record<string, unknown>)[name]])),
+  pageInfo,
+});
 
 /** The text of a page: that of one without records, and its records in between. */
 async function* textOf(portions: Portions, first: Connection, shell: (last: Connection) => string): AsyncGenerator<string> {

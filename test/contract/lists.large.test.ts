@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { allPlaced } from '../support/automations.js';
 import { aFlow, graph } from '../support/callFlows.js';
 import { type Account, dataOf, type Loose, server, type TestServer } from '../support/index.js';
 
@@ -31,6 +32,27 @@ async function page(query: string, pages: number): Promise<Loose[]> {
 
 const largest = 4 * 1024 * 1024;
 
+/** The bytes that each statement prints meanwhile. */
+async function printedBy(work: () => Promise<unknown>): Promise<number[]> {
+  const { database } = api.app;
+  const { text, planned } = database;
+  const printed: number[] = [];
+  const note = (answer: string) => {
+    printed.push(Buffer.byteLength(answer));
+    return answer;
+  };
+  Object.assign(database, {
+    text: async (query: never) => note(await text(query)),
+    planned: async (query: never) => (await planned(query)).map(note),
+  });
+  try {
+    await work();
+  } finally {
+    Object.assign(database, { text, planned });
+  }
+  return printed;
+}
+
 describe('a page of large records', () => {
   it('is whole, with its total and the cursor after its last record', async () => {
     expect(flows.map(({ name }) => name)).toEqual(Array.from({ length: 17 }, (_, n) => `Flow ${17 - n}`));
@@ -56,27 +78,6 @@ describe('a page of large records', () => {
     expect((await acme.owner.get('/call-flows?per_page=200&cursor=nonsense')).status).toBe(400);
   });
 
-  /** The bytes that each statement prints meanwhile. */
-  async function printedBy(work: () => Promise<unknown>): Promise<number[]> {
-    const { database } = api.app;
-    const { text, planned } = database;
-    const printed: number[] = [];
-    const note = (answer: string) => {
-      printed.push(Buffer.byteLength(answer));
-      return answer;
-    };
-    Object.assign(database, {
-      text: async (query: never) => note(await text(query)),
-      planned: async (query: never) => (await planned(query)).map(note),
-    });
-    try {
-      await work();
-    } finally {
-      Object.assign(database, { text, planned });
-    }
-    return printed;
-  }
-
   it('is read as the client takes it: no statement prints all of it', async () => {
     const printed = await printedBy(() => list('per_page=200'));
     expect(printed.filter((bytes) => bytes > largest / 2).length).toBeGreaterThan(1);
@@ -91,5 +92,47 @@ describe('a page of large records', () => {
       for (let n = 0; n < 20; n++) await list('per_page=1&is_published=true');
     });
     expect(printed.filter((bytes) => bytes > 100_000)).toHaveLength(1);
+  });
+});
+
+describe('a page of large events', () => {
+  const read = async ({ owner }: Account, query: string): Promise<Loose> => dataOf(await owner.get(`/events?${query}`));
+
+  /** A workspace with twelve events, of sizes from 100 KB to 1 MB, and what the feed shows of them. */
+  async function told() {
+    const account = await api.seed.account();
+    await api.app.database.execute(
+      `insert into outbox_events (account_id, id, name, entity_type, entity_id, data, actor_kind, created_at)
+      select $1::uuid, gen_random_uuid(), 'contact.updated', 'contact', gen_random_uuid(),
+        json_build_object('city', repeat(chr(96 + n), n % 4 * 300000 + 100000)), 'system', $2::timestamptz
+      from generate_series(1, 12) n`,
+      [account.id, api.clock.now().toISOString()],
+    );
+    api.app.eventsWritten();
+    await allPlaced(account);
+    const events: Loose[] = [];
+    for (let n = 0; n < 12; n += 2) events.push(...(await read(account, `per_page=2&after=${n}`)).data);
+    expect(events.map(({ id }) => id)).toEqual(Array.from({ length: 12 }, (_, n) => String(n + 1)));
+    return { account, events };
+  }
+
+  it('is whole and told the position of its end, and no statement answers all of it', async () => {
+    const { account, events } = await told();
+    const pages: Loose[] = [];
+    const printed = await printedBy(async () => {
+      for (const query of ['', '&names=contact.updated']) pages.push(await read(account, `per_page=200${query}`));
+    });
+    const meta = { page: 1, per_page: 200, total: 12, totalPages: 1, next_cursor: null, position: '12' };
+    for (const page of pages) expect(page).toEqual({ data: events, meta });
+    expect(printed.filter((bytes) => bytes > largest / 2).length).toBeGreaterThan(2);
+    expect(Math.max(...printed)).toBeLessThanOrEqual(largest);
+  });
+
+  it('is followed by the page after the position that it tells', async () => {
+    const { account, events } = await told();
+    const first = await read(account, 'per_page=7');
+    expect(first).toEqual({ data: events.slice(0, 7), meta: expect.objectContaining({ total: 12, next_cursor: '7', position: '7' }) });
+    const last = await read(account, `per_page=7&after=${first.meta.position}`);
+    expect(last).toEqual({ data: events.slice(7), meta: expect.objectContaining({ next_cursor: null, position: '12' }) });
   });
 });

@@ -1,6 +1,7 @@
 import { dayMs } from '../base/durations.js';
 import { AppError, check, invalidField } from '../base/errors.js';
 import type { Actor, Cause } from '../base/principal.js';
+import { orItsBytes, whole } from '../database/bytes.js';
 import type { Database } from '../database/index.js';
 import { type Sql, sql } from '../database/sql.js';
 import type { Sweep } from '../database/sweep.js';
@@ -158,6 +159,8 @@ export interface Stretch {
   limit: number;
   /** For whom it is read: what others alone may see is left out. All of it by default. */
   viewer?: string | null;
+  /** The most bytes that a statement may answer of it; one of more ends with `TooLarge`. */
+  mostBytes?: number;
 }
 
 /** An event as a statement over `feed_positions p` and `outbox_events e` answers it, in JSON. */
@@ -183,10 +186,11 @@ const lookedAtForEach = 10n;
 /** The events of a stretch, the oldest first. */
 export async function readFeed(source: FeedSource, account: string, stretch: Stretch): Promise<FeedEvent[]> {
   const { after, upTo, names, limit } = stretch;
+  const eventsOf = (places: Sql) => eventsAt(source, account, places, stretch);
   const near = after + BigInt(limit) * lookedAtForEach;
-  if (!names || upTo <= near) return eventsAt(source, account, placesInOrder(account, stretch));
-  const found = await eventsAt(source, account, placesInOrder(account, { ...stretch, upTo: near }));
-  return found.length === limit ? found : eventsAt(source, account, placesByName(account, { ...stretch, names }));
+  if (!names || upTo <= near) return eventsOf(placesInOrder(account, stretch));
+  const found = await eventsOf(placesInOrder(account, { ...stretch, upTo: near }));
+  return found.length === limit ? found : eventsOf(placesByName(account, { ...stretch, names }));
 }
 
 /** The places of a stretch that the viewer may see. */
@@ -206,10 +210,11 @@ const placesByName = (account: string, stretch: Stretch & { names: string[] }): 
     select account_id, pos, seq from feed_positions where ${inStretch(account, stretch)} and name = n.name and name <> '' order by pos limit ${stretch.limit}::int
   ) f order by f.pos limit ${stretch.limit}::int`;
 
-async function eventsAt(source: FeedSource, account: string, places: Sql): Promise<FeedEvent[]> {
+async function eventsAt(source: FeedSource, account: string, places: Sql, { mostBytes }: Stretch): Promise<FeedEvent[]> {
   const events = sql`select ${feedColumns} from (${places}) p join outbox_events e on e.account_id = ${account}::uuid and e.seq = p.seq`;
-  const [text] = await source.database.planned(sql`select coalesce(json_agg(e order by e.id::bigint), '[]')::text from (${events}) e`);
-  return (JSON.parse(text!) as StoredEvent[]).map((row) => shown(source, row));
+  const all = sql`select coalesce(json_agg(e order by e.id::bigint), '[]')::text as part from (${events}) e`;
+  const [text] = await source.database.planned(orItsBytes(all, mostBytes));
+  return (JSON.parse(whole(text!)) as StoredEvent[]).map((row) => shown(source, row));
 }
 
 /** What is counted of a feed: events of these names, or all; without those that others than the viewer alone may see. */

@@ -51,7 +51,8 @@ export async function pageOfFeed(ctx: Context, args: FeedArgs): Promise<FeedPage
   const extent = await extentOf(database, account, ctx.now());
   const start = startAfter(after, extent);
   const size = pageSize(args);
-  const events = await readFeed(ctx.app, account, { after: start, upTo: extent.head, names, limit: size + 1, viewer });
+  const { mostBytes } = ctx.request;
+  const events = await readFeed(ctx.app, account, { after: start, upTo: extent.head, names, limit: size + 1, viewer, mostBytes });
   const most = args.count === 'estimated' ? mostCounted : null;
   const total = args.selection.has('totalCount') ? await countFeed(database, account, extent, { names, viewer, most }) : null;
   const shown = events.slice(0, size);

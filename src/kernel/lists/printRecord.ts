@@ -1,6 +1,7 @@
 import { type GraphQLField, getArgumentValues } from 'graphql';
 import type { Context } from '../context/context.js';
 import { validId } from '../context/rows.js';
+import { withinBytes } from '../database/bytes.js';
 import { rawSql, type Sql, sql } from '../database/sql.js';
 import { type Bound, slot, Template } from '../database/statement.js';
 import type { AnyTable } from '../tables/table.js';
@@ -27,13 +28,6 @@ interface Composed {
 
 /** The text of a record; `null` where it is not there. */
 const textOfRecord = (row: Sql): Sql => sql`select coalesce((${row})::text, 'null') as part`;
-
-/** Stands for more than an answer may have: the resolvers find out how much of it is refused. */
-export const tooMuch = '';
-
-/** A text, or `instead` where it has more bytes. Without the offset PostgreSQL would run the query in both places of its part. */
-export const withinBytes = (query: Sql, bytes: Sql, instead = sql`${tooMuch}`): Sql =>
-  sql`select case when octet_length(s.part) <= ${bytes} then s.part else ${instead} end as part from (${query} offset 0) s`;
 
 function idOf({ field, node }: RecordPlan, variables: Variables): string | undefined {
   const [id] = Object.values(getArgumentValues(field, node, variables)) as (string | null | undefined)[];

@@ -6,6 +6,7 @@ import { defined } from '../base/objects.js';
 import type { Context } from '../context/context.js';
 import { momentOf, type OfTheMoment } from '../context/moment.js';
 import type { Printer } from '../context/printer.js';
+import { between, orItsBytes, tooMuch, whole, withinBytes } from '../database/bytes.js';
 import { accountSql, emptySql, joinSql, rawSql, type Sql, sql } from '../database/sql.js';
 import type { Bound } from '../database/statement.js';
 import { isInWords } from '../model/enums.js';
@@ -14,7 +15,7 @@ import type { AnyTable } from '../tables/table.js';
 import { collect, directiveVariables, type SelectionContext, type Variables } from './collect.js';
 import { isOfNodes, type NodesPlan, nodesSql, planNodes } from './printNodes.js';
 import { NotPrinted, type PagePlan, planFields, planPage } from './printPlan.js';
-import { fixedStatement, isFixed, type RecordPlan, recordSql, tooMuch, withinBytes } from './printRecord.js';
+import { fixedStatement, isFixed, type RecordPlan, recordSql } from './printRecord.js';
 import { newPrintStats, type PrintStats, pageParts, type Run } from './printSql.js';
 
 /** A root field that is a declared read, or leads to records of any type. */
@@ -25,19 +26,6 @@ type RootPlan = { key: string } & (
   | { kind: 'moment'; read: OfTheMoment }
   | { kind: 'typename'; name: string }
 );
-
-// JSON never holds it: it stands between the parts of an answer.
-const between = '\x1e';
-
-// Instead of what is too large: how many bytes it has.
-const itsBytes = sql`E'\\x1e' || octet_length(s.part)`;
-
-/** What was to be printed has more bytes than the request's `mostBytes`. */
-export class TooLarge extends Error {
-  constructor(readonly bytes: number) {
-    super(`The page has ${bytes} bytes`);
-  }
-}
 
 /** What one statement prints at most: nothing else is answered meanwhile where the database is in this process. */
 const mostPrinted = 10_000;
@@ -123,9 +111,8 @@ async function print(plans: readonly RootPlan[], ctx: Context, variables: Variab
   const { query, printing } = asked;
   const isLookup = plans.length === 1 && plans[0]!.kind === 'one';
   const read = () => (isLookup ? ctx.lookup(query) : stats.isPlanned ? ctx.planned(query) : ctx.text(query));
-  const text = await (stats.isLong ? ctx.longRead(read) : read());
+  const text = whole(await (stats.isLong ? ctx.longRead(read) : read()));
   if (text === tooMuch) return undefined;
-  if (text.startsWith(between)) throw new TooLarge(Number(text.slice(between.length)));
   budget?.show(recordsIn(text));
   return assembled(plans, printing, text.split(between));
 }
@@ -161,7 +148,7 @@ async function composed(plans: readonly RootPlan[], ctx: Context, variables: Var
   });
   const query = selects.length === 1 ? selects[0]! : together(selects);
   if (budget) return { query: withinBytes(query, sql`${budget.mostBytes}::int`), printing: roots };
-  return { query: mostBytes ? withinBytes(query, sql`${mostBytes}::int`, itsBytes) : query, printing: roots };
+  return { query: orItsBytes(query, mostBytes), printing: roots };
 }
 
 /** The parts of several selects as one text. */
