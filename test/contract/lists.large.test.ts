@@ -136,3 +136,54 @@ describe('a page of large events', () => {
     expect(last).toEqual({ data: events.slice(7), meta: expect.objectContaining({ next_cursor: null, position: '12' }) });
   });
 });
+
+describe('a page of the large records of another', () => {
+  const execute = (text: string, values: unknown[]) => api.app.database.execute(text, values);
+  /** Of what makes twelve rows: how large each is, from 100 KB to 1 MB, and when it was made, the newest first. */
+  const [value, at] = ["json_build_object('city', repeat(chr(96 + n), n % 4 * 300000 + 100000))", 'now() - make_interval(mins => n)'];
+
+  async function deliveries({ id: account, owner }: Account): Promise<string> {
+    const { id } = dataOf(await owner.post('/webhooks/manage', { url: 'https://example.com/hook', events: ['contact.created'] }));
+    await execute(
+      `insert into webhook_deliveries (account_id, id, webhook_id, source_id, event_id, event, body, status, created_at, updated_at)
+      select $1::uuid, gen_random_uuid(), $2::uuid, $2::uuid, gen_random_uuid(), 'contact.created', ${value}::text, 'delivered', ${at}, ${at}
+      from generate_series(1, 12) n`,
+      [account, id],
+    );
+    return `/webhooks/manage/${id}/deliveries`;
+  }
+
+  async function runs({ id: account, owner }: Account): Promise<string> {
+    const { id } = dataOf(await owner.post('/workflows', { name: 'W', trigger: { event: 'contact.created' }, actions: [] }));
+    await execute(
+      `insert into workflow_runs (account_id, id, workflow_id, workflow_name, trigger_event, trigger_data, status, event_at, started_at,
+        completed_at, duration_ms, created_at, updated_at)
+      select $1::uuid, gen_random_uuid(), $2::uuid, 'W', 'contact.created', ${value}::jsonb, 'success', ${at}, ${at}, ${at}, 0, ${at}, ${at}
+      from generate_series(1, 12) n`,
+      [account, id],
+    );
+    return `/workflows/${id}/runs`;
+  }
+
+  it.each([
+    ['deliveries', deliveries],
+    ['runs', runs],
+  ])('is whole, and no statement answers all of it: %s', async (_name, made) => {
+    const account = await api.seed.account();
+    const path = await made(account);
+    const read = async (query: string): Promise<Loose> => dataOf(await account.owner.get(`${path}?${query}`));
+    const all: Loose[] = [];
+    for (let nth = 1; nth <= 6; nth++) all.push(...(await read(`per_page=2&page=${nth}`)).data);
+    expect(new Set(all.map(({ id }) => id)).size).toBe(12);
+    let whole: Loose = {};
+    const printed = await printedBy(async () => {
+      whole = await read('per_page=200');
+    });
+    expect(whole).toEqual({ data: all, meta: { page: 1, per_page: 200, total: 12, totalPages: 1, next_cursor: null } });
+    expect(printed.filter((bytes) => bytes > largest / 2).length).toBeGreaterThan(1);
+    expect(Math.max(...printed)).toBeLessThanOrEqual(largest);
+    const first = await read('per_page=7');
+    expect([first.data, first.meta.total]).toEqual([all.slice(0, 7), 12]);
+    expect((await read(`per_page=7&cursor=${encodeURIComponent(first.meta.next_cursor)}`)).data).toEqual(all.slice(7));
+  });
+});

@@ -1,5 +1,6 @@
 import { found } from '../base/errors.js';
 import { type Context, validId } from '../context/context.js';
+import { orItsBytes, whole } from '../database/bytes.js';
 import { readerOf, type Shape } from '../database/kinds.js';
 import { emptySql, joinSql, rawSql, type Sql, sql } from '../database/sql.js';
 import { listedSql } from '../database/statement.js';
@@ -39,9 +40,9 @@ export async function listRows<Row extends { id: string }>(
   const computed = Object.keys(table.computed).filter((name) => selectsOfNodes(args.selection, name));
   const figures = Object.keys(table.options.figures ?? {}).filter((name) => args.selection.has(name));
   const page = pageRows(ctx, table, window, { columns: columns ?? table.columnsWith(ctx, computed), figures });
-  const query = sql`select (${page})::text`;
+  const query = orItsBytes(sql`select (${page})::text as part`, ctx.request.mostBytes);
   const isPlanned = !window.isFiltered && window.offset === 0 && isByIndex(window);
-  const text = await (isPlanned ? ctx.planned(query) : isLong(window) ? ctx.longRead(() => ctx.text(query)) : ctx.text(query));
+  const text = whole(await (isPlanned ? ctx.planned(query) : isLong(window) ? ctx.longRead(() => ctx.text(query)) : ctx.text(query)));
   const read = pageOf(row, window, JSON.parse(text) as Read<Row>);
   ctx.request.budget?.read(read.nodes, text.length);
   return read;
