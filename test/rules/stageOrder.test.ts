@@ -72,3 +72,19 @@ describe('a stage that is moved', () => {
     }
   });
 });
+
+describe('a change of its stages', () => {
+  it.each([
+    ['add', ({ id }: Loose) => acme.owner.post(`/pipelines/${id}/stages`, { name: 'C' })],
+    ['edit', ({ id, stages }: Loose) => acme.owner.patch(`/pipelines/${id}/stages/${stages[0].id}`, { name: 'X' })],
+    ['delete', ({ id, stages }: Loose) => acme.owner.del(`/pipelines/${id}/stages/${stages[0].id}`)],
+  ])('is one of the pipeline, by its updatedAt too: %s', async (_name, change) => {
+    const before = await pipelineOf({ A: 0, B: 1 });
+    api.clock.advance(1000);
+    dataOf(await change(before));
+    const after = dataOf(await acme.owner.get(`/pipelines/${before.id}`));
+    expect(Date.parse(after.updatedAt) - Date.parse(before.updatedAt)).toBeGreaterThanOrEqual(1000);
+    const told: Loose = await api.app.database.prisma.outboxEvent.findFirst({ where: { name: 'pipeline.updated', entityId: before.id } });
+    expect([told.data.updatedAt, told.data.stages]).toEqual([after.updatedAt, await stagesOf(before)]);
+  });
+});

@@ -56,8 +56,9 @@ async function emitStage(ctx: Context, before: StageRow, after: StageRow): Promi
   if (!isNothing(changes)) await ctx.emit({ name: 'stage.updated', record: after, changes });
 }
 
+/** Its stages are part of a pipeline: with them it has changed. */
 const emitStages = (ctx: Context, pipeline: PipelineRow, from: Partial<StageRow> | null, to: Partial<StageRow> | null) =>
-  emitPipeline(ctx, pipeline, { stages: { from: from ? [from] : [], to: to ? [to] : [] } });
+  emitPipeline(ctx, ctx.update('Pipeline', pipeline, {}), { stages: { from: from ? [from] : [], to: to ? [to] : [] } });
 
 /** Contract POST /pipelines/{id}/stages: behind the others, or where `order` says. */
 export async function createStage(ctx: Context, pipelineId: string, input: CreateStageInput): Promise<StageRow> {
