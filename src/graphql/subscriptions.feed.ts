@@ -3,13 +3,14 @@ import { pause } from '../kernel/base/eventLoop.js';
 import type { TurnQueue } from '../kernel/base/turnQueue.js';
 import type { App } from '../kernel/context/context.js';
 import { warnThrottled } from '../kernel/context/unavailableLog.js';
-import { type FeedEvent, type Head, type Reached, readFeed, type StoredEvent, shown } from '../kernel/events/feedStore.js';
+import { type FeedPortion, readPortion } from '../kernel/events/feedPortion.js';
+import { type FeedEvent, type Head, type Reached, type StoredEvent, type Stretch, shown } from '../kernel/events/feedStore.js';
 import type { Follower } from '../kernel/events/followedFeeds.js';
 import type { ToldEvent } from '../kernel/feed/batches.js';
 import { readyAt } from '../kernel/feed/ready.js';
 import { Group, isFor, type Member, retryMs, type Shared, type Sink } from './subscriptions.group.js';
 
-/** Events read in one statement. */
+/** Events read in one statement at most. */
 const batch = 200;
 const endOfTime = 2n ** 62n;
 
@@ -113,9 +114,9 @@ export class AccountFeed implements Follower {
       this.#again = false;
       const end = this.#end;
       try {
-        const { isAll, found } = await this.#handOut();
+        const { isAll, more } = await this.#handOut();
         // Who does not know how far it may go on has not looked yet where he was given what comes next.
-        if (found === batch || (isAnywhere && !isAll)) this.#again = true;
+        if (more || (isAnywhere && !isAll)) this.#again = true;
         // What was said to be there is not kept any more; what was said meanwhile may have come too late for this look.
         else if (isAll && this.#end === end && end > this.#position) this.#end = this.#position;
       } catch (error) {
@@ -134,14 +135,14 @@ export class AccountFeed implements Follower {
     return given[0] && BigInt(given[0].id) === this.#position + 1n ? given.map((event) => shown(this.app, event)) : undefined;
   }
 
-  /** Hands out what comes next. Answers how many events that were, and whether it was looked for all of them. */
-  async #handOut(): Promise<{ isAll: boolean; found: number }> {
+  /** Hands out what comes next. Answers whether it was looked for all of that, and whether there may be more than was read. */
+  async #handOut(): Promise<{ isAll: boolean; more: boolean }> {
     const given = this.#takeGiven();
     const after = this.#position;
-    const events = given ?? (await readFeed(this.app, this.account, { after, upTo: endOfTime, names: null, limit: batch }));
+    const { events, more } = given ? { events: given, more: false } : await this.#read({ after, upTo: endOfTime, names: null });
     // It began anew meanwhile.
-    if (this.#position !== after) return { isAll: false, found: 0 };
-    const answer = { isAll: given === undefined, found: events.length };
+    if (this.#position !== after) return { isAll: false, more: false };
+    const answer = { isAll: given === undefined, more };
     if (events.length === 0) return answer;
     // Who joins from here on has caught up with these, whether or not they are delivered to the others yet.
     this.#position = BigInt(events.at(-1)!.id);
@@ -149,6 +150,10 @@ export class AccountFeed implements Follower {
     for (const watcher of this.#watchers.keys()) watcher(events);
     await Promise.all([...this.#groups.values()].map((group) => group.deliver(events)));
     return answer;
+  }
+
+  #read(stretch: Omit<Stretch, 'limit'>): Promise<FeedPortion> {
+    return readPortion(this.app, this.account, { ...stretch, limit: batch });
   }
 
   /**
@@ -226,12 +231,12 @@ export class AccountFeed implements Follower {
   /** Sends one batch at the reader's pace. Answers how far the member has come, also when he left on the way. */
   async #resend(group: Group, member: Member, after: bigint, upTo: bigint): Promise<bigint> {
     const { names } = group.shared.wanted;
-    const events = await readFeed(this.app, this.account, { after, upTo, names, limit: batch });
+    const { events, more } = await this.#read({ after, upTo, names });
     for (const event of group.chosen(events)) {
       if (!isFor(member, event)) continue;
       if (!(await this.#tell(group, member, event))) return after;
       await member.sink.drained();
     }
-    return events.length < batch ? upTo : BigInt(events.at(-1)!.id);
+    return more ? BigInt(events.at(-1)!.id) : upTo;
   }
 }

@@ -184,13 +184,26 @@ export function shown(source: Pick<FeedSource, 'registry'>, { createdAt, ...row 
 const lookedAtForEach = 10n;
 
 /** The events of a stretch, the oldest first. */
-export async function readFeed(source: FeedSource, account: string, stretch: Stretch): Promise<FeedEvent[]> {
+export const readFeed = (source: FeedSource, account: string, stretch: Stretch): Promise<FeedEvent[]> =>
+  byPlaces(
+    account,
+    stretch,
+    (places) => eventsAt(source, account, places, stretch),
+    ({ length }) => length === stretch.limit,
+  );
+
+/** What is read of a stretch by its places: by those that come next, and by their names where too few of these are wanted. */
+export async function byPlaces<Found>(
+  account: string,
+  stretch: Stretch,
+  read: (places: Sql) => Promise<Found>,
+  isEnough: (found: Found) => boolean,
+): Promise<Found> {
   const { after, upTo, names, limit } = stretch;
-  const eventsOf = (places: Sql) => eventsAt(source, account, places, stretch);
   const near = after + BigInt(limit) * lookedAtForEach;
-  if (!names || upTo <= near) return eventsOf(placesInOrder(account, stretch));
-  const found = await eventsOf(placesInOrder(account, { ...stretch, upTo: near }));
-  return found.length === limit ? found : eventsOf(placesByName(account, { ...stretch, names }));
+  if (!names || upTo <= near) return read(placesInOrder(account, stretch));
+  const found = await read(placesInOrder(account, { ...stretch, upTo: near }));
+  return isEnough(found) ? found : read(placesByName(account, { ...stretch, names }));
 }
 
 /** The places of a stretch that the viewer may see. */

@@ -1,6 +1,7 @@
 import { bigint, flag, instant, integer, json, listOf, text, uuid } from '../database/kinds.js';
 import { commitsUnawaited, joinSql, rawSql, type Sql, sql } from '../database/sql.js';
 import { type Statement, statement } from '../database/statement.js';
+import { takenSql } from './feedPortion.js';
 import { type FeedEvent, feedColumns, type StoredEvent } from './feedStore.js';
 
 /**
@@ -10,8 +11,6 @@ import { type FeedEvent, feedColumns, type StoredEvent } from './feedStore.js';
 
 /** Positions that are looked at in one step, wanted or not. */
 const longestStep = 1000;
-/** Bytes of events that one step reads, as JSON; a single event may have more. */
-const mostRead = 4_000_000;
 /** Rows that one step makes; a single event may lead to more. */
 const mostMade = 500;
 /** Bytes in the rows that one step makes; a single event may lead to more. */
@@ -173,8 +172,6 @@ export const reachedByReader = statement({
     where e.account_id = ${account} and e.id = ${event} and r.account_id = ${account} and r.name = ${name}`,
 });
 
-// Each event is looked up by its place, one after the other, until there is enough: a join of both tables is planned as one over as
-// many rows as there were when statistics were taken.
 const stepSql = ({ account, name, wanted, most }: { account: Sql; name: string; wanted: Sql; most: Sql }) => sql`
   with recursive reader as (
     select pos from feed_readers where account_id = ${account} and name = ${name} for update skip locked
@@ -185,19 +182,7 @@ const stepSql = ({ account, name, wanted, most }: { account: Sql; name: string; 
   ), wanted (name) as materialized (${wanted}), found as materialized (
     select pos, seq, row_number() over (order by pos)::int as nth from step
     where only_for is null and (name in (select name from wanted) or '*' in (select name from wanted)) order by pos limit ${most} + 1
-  ), taken (nth, pos, event, size, total) as (
-    select 0, 0::bigint, null::json, 0, 0::bigint
-    union all
-    select p.nth, p.pos, e.event, coalesce(e.size, 0), t.total + coalesce(e.size, 0)
-    from taken t join found p on p.nth = t.nth + 1 left join lateral (
-      select event, octet_length(event::text) as size from (
-        select row_to_json(r) as event from (
-          select ${feedColumns} from outbox_events e where e.account_id = ${account} and e.seq = p.seq offset 0
-        ) r
-      ) whole
-    ) e on true
-    where p.nth <= ${most} and (p.nth = 1 or t.total + coalesce(e.size, 0) <= ${rawSql(String(mostRead))})
-  ), ended as (
+  ), ${takenSql(account, most)}, ended as (
     select (select count(*) from found) > max(nth) as is_short, max(pos) as pos from taken
   ), reached as (
     select case when is_short then pos else (select max(pos) from step) end as pos from ended
