@@ -154,7 +154,7 @@ it('moments and what is computed may be asked for where events of their record t
     Product: ['archivedAt'],
     Task: ['dueDate'],
     User: ['email'],
-    Webhook: ['disabledAt', 'previousSecretUntil'],
+    Webhook: ['disabledAt', 'failingSince', 'previousSecretUntil'],
   });
 });
 

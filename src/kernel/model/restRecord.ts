@@ -65,13 +65,26 @@ export function amountsIn(schema: GraphQLSchema, typeName: string): string[] {
 }
 
 /** The members of a type's REST record that are lists of other records, each with the type of those. */
-export function listsIn(schema: GraphQLSchema, typeName: string): [member: string, type: string][] {
+function listsIn(schema: GraphQLSchema, typeName: string): [member: string, type: string][] {
   const type = schema.getType(typeName);
   if (!isObjectType(type)) return [];
   return recordFields(type).flatMap(({ field, shown }): [string, string][] => {
     const [whole, one] = [isNonNullType(field.type) ? field.type.ofType : field.type, getNamedType(field.type)];
     return isListType(whole) && isObjectType(one) ? [[shown, one.name]] : [];
   });
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** A REST record with its amounts as `written` has them, and with those of the records that it has lists of: the lines of an invoice. */
+export function withAmounts(schema: GraphQLSchema, typeName: string, record: Members, written: (value: unknown) => unknown): Members {
+  const shown: Record<string, unknown> = { ...record };
+  for (const name of amountsIn(schema, typeName)) if (Object.hasOwn(shown, name)) shown[name] = written(shown[name]);
+  for (const [name, one] of listsIn(schema, typeName)) {
+    const list = shown[name];
+    if (Array.isArray(list)) shown[name] = list.map((part: Members) => withAmounts(schema, one, part, written));
+  }
+  return shown;
 }
 
 /** Some fields of a type as a parent's REST record shows them: in the order of its own record, or as told where it has not all of them. */

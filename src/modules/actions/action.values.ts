@@ -1,9 +1,8 @@
-import type { GraphQLSchema } from 'graphql';
 import { check, invalidField } from '../../kernel/base/errors.js';
 import { exact } from '../../kernel/base/money.js';
 import type { Context } from '../../kernel/context/context.js';
 import type { Changes } from '../../kernel/events/changes.js';
-import { amountsIn, hasMember, listsIn } from '../../kernel/model/restRecord.js';
+import { amountsIn, hasMember, withAmounts } from '../../kernel/model/restRecord.js';
 import type { MergeValues } from '../templates/template.mergeFields.js';
 import type { RunTrigger } from './action.kinds.js';
 
@@ -30,19 +29,6 @@ function hasDecimals(currency: unknown): boolean {
   if (typeof currency !== 'string' || !/^[A-Z]{3}$/.test(currency)) return true;
   const { maximumFractionDigits } = new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions();
   return maximumFractionDigits !== 0;
-}
-
-type Members = Readonly<Record<string, unknown>>;
-
-/** A record with its amounts written, and with those of the records that it has lists of: the lines of an invoice. */
-function withAmounts(schema: GraphQLSchema, type: string, record: Members, written: (value: unknown) => unknown): Members {
-  const shown: Record<string, unknown> = { ...record };
-  for (const name of amountsIn(schema, type)) if (Object.hasOwn(shown, name)) shown[name] = written(shown[name]);
-  for (const [name, one] of listsIn(schema, type)) {
-    const list = shown[name];
-    if (Array.isArray(list)) shown[name] = list.map((part: Members) => withAmounts(schema, one, part, written));
-  }
-  return shown;
 }
 
 /**
