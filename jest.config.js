@@ -3,7 +3,7 @@ const transform = '<rootDir>/test/support/transform.mjs';
 // What starts no server, or one on the embedded database whatever DATABASE_URL says, is the same on both databases: it runs once.
 const alike = [
   ...['/test/arch/', '/test/clients/(bin|tools)\\.', '/test/faults/(retries|start)\\.', '/test/rules/egress\\.'],
-  '/test/unit/(addresses|banner|crypto|fields|image|largeJson|log|pglite|query|recordTypes|turnQueue|values|zones)\\.',
+  '/test/unit/(addresses|banner|crypto|fields|image|largeJson|log|metrics|pglite|query|recordTypes|turnQueue|values|zones)\\.',
 ];
 
 export default {

@@ -62,16 +62,21 @@ export class Metrics {
   /** Figures that come from the database: asked for at most once a second, and left out while it is away. */
   figures(name: string, help: string, labelNames: string[], read: () => Promise<Figure[]>): void {
     let readAt = Number.NEGATIVE_INFINITY;
+    let reading: Promise<Figure[]>;
     new Gauge({
       name,
       help,
       labelNames,
       registers: [this.registry],
       async collect() {
-        if (performance.now() - readAt < 1000) return;
-        readAt = performance.now();
+        if (performance.now() - readAt >= 1000) {
+          readAt = performance.now();
+          reading = read().catch(() => []);
+        }
+        // Whoever asks meanwhile waits for the same figures: they are replaced in one go, and never missing between.
+        const figures = await reading;
         this.reset();
-        for (const { labels, value } of await read().catch(() => [])) this.set(labels, value);
+        for (const { labels, value } of figures) this.set(labels, value);
       },
     });
   }
