@@ -47,8 +47,10 @@ describe('the configuration', () => {
       expect(() => of(list)).toThrow(/TRUST_PROXY/);
   });
 
-  it('takes an empty variable for an absent one', () => {
+  it('takes an empty variable for an absent one, and one of blanks: no number is 0 by them', () => {
     expect(readConfig({ PORT: '', DATABASE_URL: '' })).toMatchObject({ port: 4000, databaseUrl: undefined });
+    const blank = readConfig({ PORT: ' ', RATE_LIMIT_LOGIN: '\n', SECRET_KEY_PREVIOUS: ' ', DATABASE_URL: ' ' });
+    expect(blank).toMatchObject({ port: 4000, limits: { login: 5 }, previousSecretKeys: [], databaseUrl: undefined });
   });
 
   it('has no process open fewer connections than it needs, nor very many', () => {
