@@ -93,6 +93,17 @@ describe('a value of the configuration', () => {
       expect(() => readConfig({ ...secret, INBOUND_MAIL_DOMAIN })).toThrow('INBOUND_MAIL_DOMAIN');
   });
 
+  it('is refused with a line break at its end, which would leave every signature wrong', () => {
+    const twilio = { TWILIO_ACCOUNT_SID: 'AC1', TWILIO_AUTH_TOKEN: 'token' };
+    const stripe = { STRIPE_SECRET_KEY: 'sk_test_1', STRIPE_WEBHOOK_SECRET: 'whsec_1', STRIPE_PRICE_PREMIUM_YEARLY: 'price_1' };
+    const inbound = { INBOUND_MAIL_SECRET: 'a secret of those who bring', INBOUND_MAIL_DOMAIN: 'in.example.com' };
+    for (const env of [twilio, stripe, inbound] as Record<string, string>[])
+      for (const name of Object.keys(env).filter((name) => !name.endsWith('DOMAIN')))
+        expect(() => readConfig({ ...env, [name]: `${env[name]}\n` })).toThrow(new RegExp(`${name}: must have no .*line breaks`));
+    expect(readConfig(twilio).twilio?.authToken).toBe('token');
+    expect(readConfig(inbound).inboundMail?.secret).toBe('a secret of those who bring');
+  });
+
   it('is taken where it is right: senders, host names, limits of none', () => {
     for (const MAIL_FROM of ['crm@example.com', 'CRM <crm@localhost>', '"Acme, Inc." <post@bücher.example>', 'crm@example.com (CRM)'])
       expect(readConfig({ MAIL_FROM }).mailFrom).toBe(MAIL_FROM);

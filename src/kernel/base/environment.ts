@@ -6,6 +6,8 @@ const flag = (fallback: boolean) => given.default(fallback);
 const count = (fallback: number) => z.coerce.number().int().min(0).default(fallback);
 /** A limit that is 1 or more: with 0 no document at all would be allowed. */
 const atLeastOne = (fallback: number) => z.coerce.number().int().min(1).default(fallback);
+/** What a vendor gave, or a header bears. A line break at its end, as a secret from a file has, would leave every signature wrong. */
+const token = z.string().regex(/^\S*$/, 'must have no blanks or line breaks');
 /** The sender of mails: an address by itself, or in angle brackets behind a name. Its exact form is the mail server's matter. */
 const sender = /<[^<>]*[^\s<>@]@[^\s<>@][^<>]*>|^[^<>]*[^\s<>@]@[^\s<>@][^<>]*$/;
 const hostName = /^[\p{L}\p{N}_-]+(\.[\p{L}\p{N}_-]+)*$/u;
@@ -29,8 +31,8 @@ export const environment = z.object({
   OUTBOX_DIR: z.string().optional(),
   SMTP_URL: z.url({ protocol: /^smtps?$/ }).optional(),
   MAIL_FROM: z.string().regex(sender, 'needs an address, such as CRM <crm@example.com>').default('CRM <no-reply@localhost>'),
-  TWILIO_ACCOUNT_SID: z.string().optional(),
-  TWILIO_AUTH_TOKEN: z.string().optional(),
+  TWILIO_ACCOUNT_SID: token.optional(),
+  TWILIO_AUTH_TOKEN: token.optional(),
   TWILIO_FROM: z
     .string()
     .regex(/^\+\d{7,15}$/)
@@ -39,17 +41,21 @@ export const environment = z.object({
   VENDORS_PORT: z.coerce.number().int().min(0).max(65_531).default(4010),
   VENDOR_LINE_URL: z.url({ protocol: /^https?$/ }).optional(),
   TWILIO_API_BASE: z.url({ protocol: /^https?$/ }).optional(),
-  INBOUND_MAIL_SECRET: z.string().min(16).optional(),
+  INBOUND_MAIL_SECRET: z
+    .string()
+    .min(16)
+    .regex(/^\S(.*\S)?$/, 'must have no line breaks, and no blanks around it')
+    .optional(),
   INBOUND_MAIL_DOMAIN: z.string().regex(hostName, 'must be a host name, such as in.example.com').optional(),
   MAIL_BOUNCES: z.enum(['domain', 'sender']).default('domain'),
-  STRIPE_SECRET_KEY: z.string().optional(),
-  STRIPE_WEBHOOK_SECRET: z.string().optional(),
-  STRIPE_PRICE_STANDARD_MONTHLY: z.string().optional(),
-  STRIPE_PRICE_STANDARD_YEARLY: z.string().optional(),
-  STRIPE_PRICE_PREMIUM_MONTHLY: z.string().optional(),
-  STRIPE_PRICE_PREMIUM_YEARLY: z.string().optional(),
-  STRIPE_PRICE_ENTERPRISE_MONTHLY: z.string().optional(),
-  STRIPE_PRICE_ENTERPRISE_YEARLY: z.string().optional(),
+  STRIPE_SECRET_KEY: token.optional(),
+  STRIPE_WEBHOOK_SECRET: token.optional(),
+  STRIPE_PRICE_STANDARD_MONTHLY: token.optional(),
+  STRIPE_PRICE_STANDARD_YEARLY: token.optional(),
+  STRIPE_PRICE_PREMIUM_MONTHLY: token.optional(),
+  STRIPE_PRICE_PREMIUM_YEARLY: token.optional(),
+  STRIPE_PRICE_ENTERPRISE_MONTHLY: token.optional(),
+  STRIPE_PRICE_ENTERPRISE_YEARLY: token.optional(),
   STRIPE_API_BASE: z.url({ protocol: /^https?$/ }).optional(),
   DEFAULT_PLAN: z.enum(['trial', 'standard', 'premium', 'enterprise']).default('trial'),
   SECRET_KEY: z.string().min(shortestKey).optional(),
@@ -67,7 +73,7 @@ export const environment = z.object({
   // Events are kept for a month; what they led to is not forgotten before.
   KEEP_RUNS_DAYS: z.coerce.number().int().min(31).max(36_500).optional(),
   KEEP_IMPORTS_DAYS: z.coerce.number().int().min(1).max(36_500).optional(),
-  METRICS_TOKEN: z.string().min(16).regex(/^\S*$/, 'must have no blanks or line breaks').optional(),
+  METRICS_TOKEN: token.min(16).optional(),
   SEED_DEMO: given.optional(),
   PAGES: flag(true),
   BOARD: given.optional(),
