@@ -188,12 +188,16 @@ async function isSweptElsewhere({ database }: App, id: string): Promise<boolean>
   return (await database.execute(text, [sweepQueue, id])).rows.length > 0;
 }
 
-async function run(app: App, { name, data, id, retryCount, retryLimit, retryDelay }: Taken): Promise<void> {
+async function run(app: App, job: Taken): Promise<void> {
+  const { name, data, id, retryCount, retryLimit, retryDelay } = job;
   if (name === sweepQueue) return (await isSweptElsewhere(app, id)) ? undefined : sweep(app);
   const ctx = await actingForPerson(app, data.accountId, data.userId, id, data.actor);
   if (ctx) return app.registry.jobs.get(name)!(ctx, data.data, { id, retries: retryCount });
   app.log.info({ queue: name, job: id, accountId: data.accountId }, 'a job waits: its account is suspended');
-  await app.jobs.add(app.database.prisma, { ...data, queue: name }, { startAfter: suspendedSeconds, retryLimit, retryDelay });
+  // PostgreSQL's driver hands its numeric on as a text.
+  const expireInSeconds = Number(job.expireInSeconds);
+  const asBefore = { retryLimit, retryDelay, expireInSeconds };
+  await app.jobs.add(app.database.prisma, { ...data, queue: name }, { startAfter: suspendedSeconds, ...asBefore });
 }
 
 /** How many jobs of each queue are due, and for how many seconds the oldest has been; of those whose queue is empty nothing. */

@@ -111,13 +111,14 @@ describe('a job that is not done at once', () => {
     const theirs = (await actingForPerson(app, other.id, other.ownerId, 'test'))!;
     await crm.app.database.prisma.account.update({ where: { id: other.id }, data: { suspendedAt: crm.clock.now() } });
     const jobs = await worker({ 'test.suspended': async (_ctx, data) => void runs.push(data) });
-    await theirs.enqueue('test.suspended', { n: 1 }, { retryLimit: 7 });
+    await theirs.enqueue('test.suspended', { n: 1 }, { retryLimit: 7, expireInSeconds: 90 });
     const states = async () => (await waiting('test.suspended')).map(({ state }) => state).sort();
     await eventually(async () => (await states()).join() === 'completed,created');
     const { rows } = await crm.app.database.execute(
-      "select data, retry_limit::int as tries from pgboss.job where name = 'test.suspended' and state = 'created' and start_after > now() + interval '50 minutes'",
+      `select data, retry_limit::int as tries, extract(epoch from expire_in)::int as seconds from pgboss.job
+        where name = 'test.suspended' and state = 'created' and start_after > now() + interval '50 minutes'`,
     );
-    expect(rows).toEqual([{ data: { accountId: other.id, userId: other.ownerId, data: { n: 1 } }, tries: 7 }]);
+    expect(rows).toEqual([{ data: { accountId: other.id, userId: other.ownerId, data: { n: 1 } }, tries: 7, seconds: 90 }]);
     expect(runs).toEqual([]);
     await jobs.stop();
   });
