@@ -57,6 +57,7 @@ export interface LiveShared {
   plan: LivePlan;
   query: Operation;
   variables: Record<string, unknown>;
+  /** Whose account may be another by the next read: one read takes it as it is when it begins. */
   principal: Principal;
   cost: number;
 }
@@ -76,7 +77,7 @@ export class LiveQuery {
   #isDirty = true;
   #dependencies: QueryDependencies;
   readonly #patience: Patience;
-  readonly #lists: readonly EqualityFilters[];
+  #lists: readonly EqualityFilters[];
 
   constructor(
     private readonly app: App,
@@ -85,10 +86,19 @@ export class LiveQuery {
     /** The last position whose events are known to be in the database. */
     private readonly position: () => bigint,
   ) {
-    const ctx = new Context(app, { id: 'live', ip: '127.0.0.1' }, shared.principal);
     this.#patience = new Patience(app.database);
-    this.#lists = shared.plan.lists.map((list) => new EqualityFilters(ctx, list));
+    this.#lists = this.#filters();
     this.#dependencies = new QueryDependencies(app, this.#lists);
+  }
+
+  #filters(): EqualityFilters[] {
+    const { plan, principal } = this.shared;
+    const ctx = new Context(this.app, { id: 'live', ip: '127.0.0.1' }, { ...principal });
+    return plan.lists.map((list) => new EqualityFilters(ctx, list));
+  }
+
+  get account(): string {
+    return this.shared.principal.account.id;
   }
 
   get size(): number {
@@ -123,6 +133,13 @@ export class LiveQuery {
     this.#go();
   }
 
+  /** The account is another now: by its time zone and its country other records may be found, and shown otherwise. */
+  reread(): void {
+    this.#lists = this.#filters();
+    this.#isDirty = true;
+    this.#go();
+  }
+
   #go(): void {
     if (!this.#isRunning) void this.#work();
   }
@@ -134,7 +151,7 @@ export class LiveQuery {
       const position = this.position().toString();
       const refreshes = this.#refreshes;
       try {
-        const lists = await this.turns.run(this.shared.principal.account.id, () => this.#read());
+        const lists = await this.turns.run(this.account, () => this.#read());
         this.#ranAt = performance.now();
         this.#patience.restore();
         if (refreshes !== this.#refreshes) continue;
@@ -155,7 +172,7 @@ export class LiveQuery {
     const budget = new Budget(this.app.config.graphql, cost);
     const dependencies = new QueryDependencies(this.app, this.#lists);
     const request = { id: 'live', ip: '127.0.0.1', budget, reads: (text: string) => dependencies.note(text) };
-    const ctx = new Context(this.app, request, principal);
+    const ctx = new Context(this.app, request, { ...principal });
     const { data, errors } = await run(query, ctx, variables);
     if (budget.refusal) throw budget.refusal;
     if (errors?.length || !data) throw (errors?.[0] && causeOf(errors[0])) ?? errors?.[0] ?? new Error('a live query answered nothing');
@@ -251,6 +268,11 @@ export class LiveQueries {
       this.#running.delete(key);
       running.leave();
     };
+  }
+
+  /** Reads those of an account again, which is another now. */
+  reread(account: string): void {
+    for (const { query } of this.#running.values()) if (query.account === account) query.reread();
   }
 
   #begin(feed: AccountFeed, shared: LiveShared) {

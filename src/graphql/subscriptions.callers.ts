@@ -1,7 +1,7 @@
 import { AppError, denied } from '../kernel/base/errors.js';
 import { callersWake } from '../kernel/base/principal.js';
 import type { Recheck, Staying } from '../kernel/context/callers.js';
-import type { App, Principal } from '../kernel/context/context.js';
+import type { AccountInfo, App, Principal } from '../kernel/context/context.js';
 import { warnThrottled } from '../kernel/context/unavailableLog.js';
 import { rightsOf } from '../kernel/feed/feed.js';
 
@@ -33,6 +33,8 @@ export class Callers {
   constructor(
     private readonly app: App,
     private readonly recheck: Recheck,
+    /** Is told how the accounts of those who stay are now. */
+    private readonly see: (account: AccountInfo) => void,
   ) {
     this.#timer = setInterval(() => void this.#check(), recheckMs).unref();
     this.#leave = app.channel.subscribe(callersWake, () => this.#checkSoon());
@@ -79,6 +81,8 @@ export class Callers {
       const all = [...this.#connected];
       const answers = await this.recheck(this.app, all);
       for (const [i, connected] of all.entries()) hold(connected, answers[i]!);
+      const accounts = answers.flatMap((now) => (now instanceof AppError ? [] : [[now.account.id, now.account] as const]));
+      for (const account of new Map(accounts).values()) this.see(account);
     } catch (error) {
       // Without its database the server delivers no events either.
       warnThrottled(this.app, error, 'credentials could not be looked at again');

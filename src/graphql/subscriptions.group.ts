@@ -43,6 +43,7 @@ type Attempt = { told: Outcome; outage?: AppError } | { told?: undefined; outage
 export interface Shared {
   operation: Operation;
   variables: Record<string, unknown>;
+  /** Whose account may be another by the next event: one execution takes it as it is when it begins. */
   principal: Principal;
   wanted: Wanted;
   /** How many records it may read at an event. */
@@ -118,7 +119,7 @@ export class Group {
     await nextTurn();
     const { operation, variables, principal, cost } = this.shared;
     const budget = new Budget(this.app.config.graphql, cost);
-    const ctx = new Context(this.app, { id: `event-${event.eventId}`, ip: '127.0.0.1', budget }, principal);
+    const ctx = new Context(this.app, { id: `event-${event.eventId}`, ip: '127.0.0.1', budget }, { ...principal });
     try {
       const result = await operation.execute(ctx, variables, { root: event });
       if (budget.refusal) return { told: { refusal: budget.refusal } };

@@ -25,7 +25,7 @@ export interface LiveParts {
 /** Subscriptions over WebSocket at `/graphql` and over SSE at `/graphql/stream`. They end when the server closes. */
 export function mountSubscriptions(http: FastifyInstance, { app, schema, apollo, persisted, identify, recheck, metrics }: LiveParts): void {
   const subscriptions = new Subscriptions(app, schema);
-  const callers = new Callers(app, recheck);
+  const callers = new Callers(app, recheck, (account) => subscriptions.see(account));
   const sockets = new Sockets({ app, apollo, persisted, identify, subscriptions, callers }, http.server);
   mountStream(http, { apollo, persisted, subscriptions, callers });
   metrics.gauge('subscribers', 'Live subscriptions', () => subscriptions.count);

@@ -6,6 +6,7 @@ import {
   OperationTypeNode,
   type SelectionNode,
   type SelectionSetNode,
+  visit,
 } from 'graphql';
 import { badRequest, check } from '../kernel/base/errors.js';
 import { isIncluded } from '../kernel/model/connection.js';
@@ -74,4 +75,20 @@ function selectionsIn(fragments: Fragments, { selections }: SelectionSetNode): S
     all.push(...fragment.selectionSet.selections);
   }
   return all;
+}
+
+/**
+ * The variables without the one that is only the position to go on after: subscribers who came back at different times
+ * are one group again once they have caught up.
+ */
+export function withoutPosition(document: DocumentNode, node: FieldNode, variables: Record<string, unknown>): Record<string, unknown> {
+  const value = node.arguments?.find((argument) => argument.name.value === 'after')?.value;
+  if (value?.kind !== Kind.VARIABLE) return variables;
+  const name = value.name.value;
+  let uses = 0;
+  visit(document, { Variable: (variable) => void (variable.name.value === name && uses++) });
+  // Its definition and this one place.
+  if (uses > 2) return variables;
+  const { [name]: _position, ...rest } = variables;
+  return rest;
 }

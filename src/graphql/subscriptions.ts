@@ -1,6 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   type DocumentNode,
-  type FieldNode,
   type GraphQLNamedType,
   type GraphQLSchema,
   getArgumentValues,
@@ -9,7 +9,6 @@ import {
   getVariableValues,
   isAbstractType,
   isObjectType,
-  Kind,
   print,
   TypeInfo,
   visit,
@@ -17,7 +16,7 @@ import {
 } from 'graphql';
 import { badRequest } from '../kernel/base/errors.js';
 import { TurnQueue } from '../kernel/base/turnQueue.js';
-import type { App, Context, Principal } from '../kernel/context/context.js';
+import type { AccountInfo, App, Context, Principal } from '../kernel/context/context.js';
 import { warnThrottled } from '../kernel/context/unavailableLog.js';
 import { extentOf, feedWake, positionOf, startAfter } from '../kernel/events/feedStore.js';
 import { rightsOf, wantedBy } from '../kernel/feed/feed.js';
@@ -31,7 +30,7 @@ import { LiveCosts } from './subscriptions.costs.js';
 import { AccountFeed, type Beginning } from './subscriptions.feed.js';
 import type { Sink } from './subscriptions.group.js';
 import { lookAtHeads } from './subscriptions.heads.js';
-import { rootField } from './subscriptions.root.js';
+import { rootField, withoutPosition } from './subscriptions.root.js';
 
 /** Between two looks where wakes may not arrive, and between two where they do. */
 const pollMs = 250;
@@ -65,6 +64,8 @@ const savedFilters = /viewId|smartListId/;
 
 /** An account's feed while there are subscriptions to it. */
 interface Held {
+  /** The account as it was seen last: what is shared goes by its time zone and its country, whoever began it. */
+  account: AccountInfo;
   feed: Promise<AccountFeed>;
   /** The feed, once it is there. */
   opened?: AccountFeed;
@@ -72,6 +73,16 @@ interface Held {
   /** Ends the listening for its wakes. */
   leave: () => void;
 }
+
+/** Joins what is shared, as a principal whose account is always the one that was seen last. */
+type Join = (feed: AccountFeed, shared: Principal) => Promise<() => void>;
+
+const inAccountOf = (held: Held, principal: Principal): Principal => ({
+  ...principal,
+  get account() {
+    return held.account;
+  },
+});
 
 /** All live subscriptions of this process, whichever transport they came through. */
 export class Subscriptions {
@@ -116,9 +127,9 @@ export class Subscriptions {
     const begin: Beginning = { isTold: args.ready === true };
     const account = principal.account.id;
     const key = `${this.#whose(principal, request, own, wanted.byPerson)} ${operation.id} ${JSON.stringify(own)}`;
-    return this.#holding(principal, key, cost, async (feed) => {
+    return this.#holding(principal, key, cost, async (feed, shared) => {
       if (position !== undefined) begin.after = startAfter(position, await extentOf(app.database, account, app.clock.now()));
-      return feed.join(key, { operation, variables, principal, wanted, cost }, sink, begin);
+      return feed.join(key, { operation, variables, principal: shared, wanted, cost }, sink, begin);
     });
   }
 
@@ -134,17 +145,19 @@ export class Subscriptions {
     query.coerce(request.variables);
     const { variables } = request;
     const key = `${this.#whose(principal, request, own)} ${operation.id} ${JSON.stringify(own)}`;
-    const shared = { schema: this.schema, plan, query, variables, principal, cost };
-    return this.#holding(principal, key, cost, async (feed) => this.#live.join(feed, key, shared, sink, had));
+    const asked = { schema: this.schema, plan, query, variables, cost };
+    return this.#holding(principal, key, cost, async (feed, shared) =>
+      this.#live.join(feed, key, { ...asked, principal: shared }, sink, had),
+    );
   }
 
   /** Holds the feed of the account and what the subscription costs from its beginning to its end, which is returned. */
-  async #holding(principal: Principal, key: string, cost: number, join: (feed: AccountFeed) => Promise<() => void>): Promise<() => void> {
+  async #holding(principal: Principal, key: string, cost: number, join: Join): Promise<() => void> {
     const account = principal.account.id;
     const giveBack = this.#costs.take(callerOf(principal), key, cost);
-    const held = this.#hold(account);
+    const held = this.#hold(principal.account);
     try {
-      const leave = await join(await held.feed);
+      const leave = await join(await held.feed, inAccountOf(held, principal));
       this.count++;
       return once(() => {
         leave();
@@ -192,15 +205,24 @@ export class Subscriptions {
     return { field, isLeftIn, args, coerced, own: withoutPosition(document, node, coerced) };
   }
 
-  #hold(account: string): Held {
-    const held = this.#feeds.get(account) ?? this.#open(account);
-    this.#feeds.set(account, held);
+  /** How an account is now: where it was otherwise before, events are told by it from here on, and live queries are read again. */
+  see(account: AccountInfo): void {
+    const held = this.#feeds.get(account.id);
+    if (!held || isDeepStrictEqual(held.account, account)) return;
+    held.account = account;
+    this.#live.reread(account.id);
+  }
+
+  #hold(account: AccountInfo): Held {
+    const held = this.#feeds.get(account.id) ?? this.#open(account);
+    this.#feeds.set(account.id, held);
     held.holders++;
     return held;
   }
 
-  #open(account: string): Held {
+  #open(info: AccountInfo): Held {
     const { app } = this;
+    const account = info.id;
     let feed: AccountFeed | undefined;
     // Before the look for the end of the feed, so that what comes between is not missed.
     const deafen = app.channel.subscribe(feedWake(account), (head) => feed?.wake(head));
@@ -215,7 +237,7 @@ export class Subscriptions {
       feed.wake('');
       return feed;
     });
-    const held: Held = { feed: opening, holders: 0, leave };
+    const held: Held = { account: info, feed: opening, holders: 0, leave };
     return held;
   }
 
@@ -261,20 +283,4 @@ function once(work: () => void): () => void {
     if (!done) work();
     done = true;
   };
-}
-
-/**
- * The variables without the one that is only the position to go on after: subscribers who came back at different times
- * are one group again once they have caught up.
- */
-function withoutPosition(document: DocumentNode, node: FieldNode, variables: Record<string, unknown>): Record<string, unknown> {
-  const value = node.arguments?.find((argument) => argument.name.value === 'after')?.value;
-  if (value?.kind !== Kind.VARIABLE) return variables;
-  const name = value.name.value;
-  let uses = 0;
-  visit(document, { Variable: (variable) => void (variable.name.value === name && uses++) });
-  // Its definition and this one place.
-  if (uses > 2) return variables;
-  const { [name]: _position, ...rest } = variables;
-  return rest;
 }
