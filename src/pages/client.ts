@@ -12,19 +12,22 @@ const { sockets, line } = spread({
   url: `${location.origin.replace(/^http/, 'ws')}/graphql`,
   on: {
     closed(event) {
-      const { code } = errorOf(event);
-      if (code === 'unauthenticated' || code === 'permission_denied') void lookAgain(code === 'unauthenticated');
+      if (isRefusal(event)) void lookAgain(errorOf(event).code === 'unauthenticated');
     },
   },
 });
 
 export { line };
 
+/** Whether the caller is nobody, or may not. */
+function isRefusal(fault: unknown): boolean {
+  const { code } = errorOf(fault);
+  return code === 'unauthenticated' || code === 'permission_denied';
+}
+
 /** Who is refused may have been logged out, or may owe a second factor by now: who they are decides which page is shown. */
 const refused = new ErrorLink(({ error, operation }) => {
-  const { code } = errorOf(error);
-  const isRefusal = code === 'unauthenticated' || code === 'permission_denied';
-  if (isRefusal && operation.operationName !== 'Viewer') void lookAgain();
+  if (isRefusal(error) && operation.operationName !== 'Viewer') void lookAgain();
 });
 
 const isSubscription = ({ operationType }: ApolloLink.Operation) => operationType === 'subscription';
@@ -45,8 +48,8 @@ const isSame = (one: ViewerQuery, other: ViewerQuery) =>
   one.me.user.id === other.me.user.id && one.me.workspace.id === other.me.workspace.id;
 
 /**
- * Asks who the caller is, where somebody was; the page follows the cache. Begins anew where the session is over, or the browser's is
- * somebody else's by now: once, though every socket tells of it.
+ * Asks who the caller is, where somebody was; the page follows the cache. Begins anew where the session is over, its account is suspended,
+ * or the browser's is somebody else's by now: once, though every socket tells of it.
  */
 async function lookAgain(isOver = false): Promise<void> {
   isSessionOver ||= isOver;
@@ -59,7 +62,7 @@ async function lookAgain(isOver = false): Promise<void> {
   isLooking = false;
   if (!answer) return;
   const isElse = answer.data && !isSame(before, answer.data);
-  if (isSessionOver || isElse || (answer.error && errorOf(answer.error).code === 'unauthenticated')) await beginAnew();
+  if (isSessionOver || isElse || (answer.error && isRefusal(answer.error))) await beginAnew();
 }
 
 /**

@@ -69,20 +69,20 @@ describe('a subscriber whose line is cut', () => {
   });
 });
 
-describe('credentials that end', () => {
-  /** The socket ends within two seconds and brings nothing that happened after that. */
-  async function ends(socket: Socket, code: number, work: () => Promise<unknown>): Promise<void> {
-    const feed = socket.run(query, { after: '0' });
-    await feed.nth(1);
-    await work();
-    const begun = Date.now();
-    expect((await socket.end()).code).toBe(code);
-    expect(Date.now() - begun).toBeLessThan(2000);
-    const before = feed.results.length;
-    await account.contact();
-    expect(feed.results.length).toBe(before);
-  }
+/** The socket ends within two seconds and brings nothing that happened after that. */
+async function ends(socket: Socket, code: number, work: () => Promise<unknown>): Promise<void> {
+  const feed = socket.run(query, { after: '0' });
+  await feed.nth(1);
+  await work();
+  const begun = Date.now();
+  expect((await socket.end()).code).toBe(code);
+  expect(Date.now() - begun).toBeLessThan(2000);
+  const before = feed.results.length;
+  await account.contact();
+  expect(feed.results.length).toBe(before);
+}
 
+describe('credentials that end', () => {
   it('a revoked key', async () => {
     const doomed = await account.key();
     const stream = await Stream.open(doomed, query);
@@ -136,6 +136,16 @@ describe('credentials that end', () => {
       const where = { key: { accountId: account.id, userId: member.userId } };
       await ends(await open({}, headers), code, () => prisma.membership.update({ where, data }));
     }
+  });
+
+  it.each(['key', 'session'])('an account that is suspended, which is told as such: a %s', async (kind) => {
+    const closing = await crm.seed.account();
+    await closing.contact();
+    const headers = { cookie: `service_session=${closing.owner.cookie}`, origin: `http://127.0.0.1:${crm.wire.port}` };
+    const socket = kind === 'key' ? await open(bearer(await closing.key())) : await open({}, headers);
+    const data = { suspendedAt: crm.clock.now() };
+    await ends(socket, 4403, () => crm.app.database.prisma.account.update({ where: { id: closing.id }, data }));
+    expect(socket.closed?.reason).toBe('The account is suspended');
   });
 });
 

@@ -1,4 +1,4 @@
-import { owesMfa } from '../../kernel/access/access.js';
+import { isSuspended, owesMfa } from '../../kernel/access/access.js';
 import { AppError, check, denied, unauthenticated } from '../../kernel/base/errors.js';
 import type { Staying } from '../../kernel/context/callers.js';
 import type { App, Context, Principal } from '../../kernel/context/context.js';
@@ -12,8 +12,9 @@ export async function recheck(app: App, connected: readonly Staying[]): Promise<
   const [sessions, keys] = await Promise.all([liveSessions(app, ids('session')), liveKeys(app, ids('key'))]);
   return connected.map(({ principal, ip }) => {
     const live = principal.kind === 'key' ? keys.get(principal.id) : sessions.get(principal.id);
-    if (live?.principal.owesMfa) return owesMfa();
     if (!live) return unauthenticated(principal.kind === 'key' ? 'The API key was revoked or has expired' : 'The session has ended');
+    if (live.principal.isSuspended) return isSuspended();
+    if (live.principal.owesMfa) return owesMfa();
     return isAllowedFrom(live.ipAllowlist, ip) ? live.principal : denied('This API key is not allowed from this address');
   });
 }
@@ -36,11 +37,13 @@ export function whileAllowed({ app, caller, request }: Context): () => Promise<v
   };
 }
 
-/** What is left of a credential where its person still is an active member of an active account. */
+/** What is left of a credential where its person still is an active member; the account may be suspended meanwhile. */
 const membership = { include: { account: true, user: { select: { mfaEnabledAt: true } } } } as const;
-const activeMember = { status: 'active', account: { suspendedAt: null } };
+const activeMember = { status: 'active' };
 
 type Live = Map<string, { principal: Principal; ipAllowlist: string[] }>;
+
+const standing = ({ account }: { account: { suspendedAt: Date | null } }) => ({ isSuspended: account.suspendedAt !== null });
 
 async function liveSessions({ database, clock }: App, ids: string[]): Promise<Live> {
   if (ids.length === 0) return new Map();
@@ -51,7 +54,8 @@ async function liveSessions({ database, clock }: App, ids: string[]): Promise<Li
   return new Map(
     rows.map(({ id, membership: member }) => {
       const principal = principalOf('session', id, member, { tier: 'admin', scopes: null });
-      return [id, { principal: { ...principal, owesMfa: mustHaveMfa(member) && !member.user.mfaEnabledAt }, ipAllowlist: [] }];
+      const mfa = mustHaveMfa(member) && !member.user.mfaEnabledAt;
+      return [id, { principal: { ...principal, ...standing(member), owesMfa: mfa }, ipAllowlist: [] }];
     }),
   );
 }
@@ -62,5 +66,10 @@ async function liveKeys({ database, clock }: App, ids: string[]): Promise<Live> 
     where: { id: { in: ids }, revokedAt: null, OR: [{ expiresAt: null }, { expiresAt: { gt: clock.now() } }], creator: activeMember },
     include: { creator: membership },
   });
-  return new Map(rows.map((key) => [key.id, { principal: keyPrincipal(key, key.creator), ipAllowlist: key.ipAllowlist }]));
+  return new Map(
+    rows.map((key) => {
+      const { id, creator, ipAllowlist } = key;
+      return [id, { principal: { ...keyPrincipal(key, creator), ...standing(creator) }, ipAllowlist }];
+    }),
+  );
 }
