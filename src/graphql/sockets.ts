@@ -12,11 +12,12 @@ import { sessionCookie } from '../http/server.js';
 import { isSuspended } from '../kernel/access/access.js';
 import { clientKey } from '../kernel/access/clientKey.js';
 import { limited } from '../kernel/access/rateLimits.js';
+import { minuteMs } from '../kernel/base/durations.js';
 import { type AppError, badRequest, unauthenticated, unavailable } from '../kernel/base/errors.js';
 import { EventLoopQueue } from '../kernel/base/eventLoop.js';
-import type { Identified, Identify } from '../kernel/context/callers.js';
+import type { Credentials, Identified, Identify } from '../kernel/context/callers.js';
 import { type App, Context, type RequestInfo } from '../kernel/context/context.js';
-import { logUnavailable } from '../kernel/context/unavailableLog.js';
+import { logUnavailable, warnThrottled } from '../kernel/context/unavailableLog.js';
 import { fromDatabase } from '../kernel/database/errors.js';
 import { toGraphQLError } from './errors.js';
 import { mostStateBytes } from './live.clientState.js';
@@ -50,6 +51,8 @@ export interface SocketEndpoint {
 
 interface Extra {
   connection: Connection;
+  /** Notes a use of what it was opened with. */
+  noteUse?: () => Promise<void>;
 }
 
 /** GraphQL over WebSocket (graphql-transport-ws) at `/graphql`: graphql-ws keeps the protocol, Apollo and `run` the rules. */
@@ -148,9 +151,9 @@ function protocolOf(endpoint: SocketEndpoint): Protocol<Extra> {
   const eventLoop = new EventLoopQueue();
   return makeServer<Record<string, unknown>, Extra>({
     connectionInitWaitTimeout: initWaitMs,
-    onConnect: ({ connectionParams, extra }) => connect(endpoint, extra.connection, connectionParams),
+    onConnect: ({ connectionParams, extra }) => connect(endpoint, extra, connectionParams),
     onSubscribe: ({ extra, subscriptions }, id, payload) =>
-      begin(endpoint, extra.connection, { id, payload, eventLoop, running: Object.keys(subscriptions).length }),
+      begin(endpoint, extra, { id, payload, eventLoop, running: Object.keys(subscriptions).length }),
     execute: ({ contextValue }) => (contextValue as { result: object }).result,
     subscribe: ({ contextValue }) => (contextValue as { stream: AsyncIterable<never> }).stream,
     // The result as it is: it is printed already.
@@ -159,19 +162,22 @@ function protocolOf(endpoint: SocketEndpoint): Protocol<Extra> {
 }
 
 /** Who connects: by the Authorization of `connection_init` or of the upgrade, else by the session cookie. Else the socket is closed. */
-async function connect(endpoint: SocketEndpoint, connection: Connection, params: Record<string, unknown> | undefined): Promise<boolean> {
+async function connect(endpoint: SocketEndpoint, extra: Extra, params: Record<string, unknown> | undefined): Promise<boolean> {
   const { app, identify, callers } = endpoint;
+  const { connection } = extra;
   const { caller } = connection;
   const given = params?.Authorization ?? params?.authorization ?? caller.authorization;
   const authorization = typeof given === 'string' ? given : undefined;
   try {
     const cookie = authorization === undefined ? caller.cookie : undefined;
     const isNobody = authorization === undefined && !cookie;
-    const { principal, refusal } = isNobody ? nobody : await identify(app, { authorization, cookie, ip: caller.ip });
+    const credentials = { authorization, cookie, ip: caller.ip, isSocket: true };
+    const { principal, refusal } = isNobody ? nobody : await identify(app, credentials);
     if (!principal) throw await refused(app, caller.ip, refusal ?? unauthenticated());
     if (principal.isSuspended) throw await refused(app, caller.ip, isSuspended());
     if (!connection.isOpen) return false;
     connection.admit(callers, principal);
+    extra.noteUse = noterOf(endpoint, credentials);
     return true;
   } catch (error) {
     const known = fromDatabase(error);
@@ -184,6 +190,20 @@ async function connect(endpoint: SocketEndpoint, connection: Connection, params:
 }
 
 const nobody: Identified = { principal: null };
+
+/**
+ * Notes a use of credentials, once a minute at most: an operation over a socket keeps a session, or a key, from lapsing as a request does.
+ * It is served whether or not that is noted.
+ */
+function noterOf({ app, identify }: SocketEndpoint, credentials: Credentials): () => Promise<void> {
+  const now = () => app.clock.now().getTime();
+  let notedAt = now();
+  return async () => {
+    if (Math.abs(now() - notedAt) <= minuteMs) return;
+    notedAt = now();
+    await identify(app, credentials).catch((error) => warnThrottled(app, error, 'the use of a session or key could not be noted'));
+  };
+}
 
 /**
  * Why somebody may not connect, or 429 after too many from the address: as many as requests without a key, and counted apart from
@@ -205,7 +225,7 @@ interface Begun {
 type Answer = ExecutionArgs | readonly GraphQLError[];
 
 /** Runs an operation, by the rules of every other transport, or begins a subscription. */
-async function begin(endpoint: SocketEndpoint, connection: Connection, begun: Begun): Promise<Answer> {
+async function begin(endpoint: SocketEndpoint, { connection, noteUse }: Extra, begun: Begun): Promise<Answer> {
   const { app, persisted } = endpoint;
   const { id, payload, running, eventLoop } = begun;
   const info: RequestInfo = { id: randomUUID(), ip: connection.caller.ip, userAgent: connection.caller.userAgent };
@@ -217,6 +237,7 @@ async function begin(endpoint: SocketEndpoint, connection: Connection, begun: Be
   try {
     if (running > operationsPerSocket) throw badRequest(`A socket may have ${operationsPerSocket} operations running`);
     await gate.enter(ctx, { graphql: true });
+    await noteUse?.();
     await eventLoop.next();
     query = persisted.textOf(payload, true);
   } catch (error) {

@@ -80,6 +80,8 @@ const tabs = new BroadcastChannel('session');
 tabs.onmessage = () => void lookWhose();
 // For a login that no tab of these pages told of: that of the start page.
 document.addEventListener('visibilitychange', () => void (document.visibilityState === 'visible' && lookWhose()));
+// What comes over the sockets renews no cookie: that of a page which is only looked at would end after a week.
+setInterval(() => void lookWhose(), 24 * 60 * 60 * 1000);
 
 /** Who the caller is has changed, in this tab and thereby in all others. */
 export async function enter(): Promise<void> {

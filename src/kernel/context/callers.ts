@@ -6,6 +6,8 @@ export interface Credentials {
   authorization?: string;
   cookie?: string;
   ip: string;
+  /** They came with a socket, which has no answer that could renew the cookie. */
+  isSocket?: boolean;
 }
 
 /** Who calls, or why the credentials are not taken. */

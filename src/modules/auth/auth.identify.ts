@@ -81,13 +81,14 @@ export async function identify(app: App, credentials: Credentials): Promise<Iden
   }
 }
 
-async function find(app: App, { authorization, cookie }: Credentials): Promise<Known> {
+async function find(app: App, { authorization, cookie, isSocket = false }: Credentials): Promise<Known> {
   const isKey = authorization !== undefined;
   const hash = digest(isKey ? bearer(authorization) : cookie!);
-  const look = () => lookFor(isKey ? findKey(app, hash) : findSession(app, hash));
+  const look = () => lookFor(isKey ? findKey(app, hash) : findSession(app, hash, isSocket));
   const cache = cacheOf(app);
   // What was found for a secret holds for the way by which it came: a key is no session, nor the other way round.
-  const name = `${isKey ? 'key' : 'session'} ${hash}`;
+  const way = isSocket ? 'socket' : 'session';
+  const name = `${isKey ? 'key' : way} ${hash}`;
   const last = cache.get(name);
   if (last) {
     if (performance.now() - last.begun > renewedMs) renew(cache, name, last, look);
@@ -133,27 +134,38 @@ function checkMember({ status }: CallingMember): void {
   if (status !== 'active') throw unauthenticated('The person is no active member of the account');
 }
 
-async function findSession(app: App, tokenHash: string): Promise<Known> {
+/**
+ * Whose session it is. A use by a socket leaves `lastSeenAt`: it says when the session was last used by a request, whose answer renewed the
+ * cookie, so that the next one does so in any case.
+ */
+async function findSession(app: App, tokenHash: string, isSocket: boolean): Promise<Known> {
   const now = app.clock.now();
   const session = await sessionByHash(app, tokenHash);
   if (!session || session.revokedAt || session.expiresAt <= now) throw unauthenticated('The session has ended');
   const { member } = session;
   checkMember(member);
   const isLockedOut = member.account.suspendedAt !== null;
-  const isDue = !isLockedOut && now.getTime() - session.lastSeenAt.getTime() > minuteMs;
+  const usedAt = isSocket ? session.expiresAt.getTime() - sessionLife : session.lastSeenAt.getTime();
+  const isDue = !isLockedOut && now.getTime() - usedAt > minuteMs;
   const later = new Date(now.getTime() + sessionLife);
-  const slid = isDue && (await tryToNoteUse(app, session.id, () => slide(app, session, { lastSeenAt: now, expiresAt: later })));
+  const data = { expiresAt: later, lastSeenAt: isSocket ? undefined : now };
+  const slid = isDue && (await tryToNoteUse(app, session.id, () => slide(app, session, now, data)));
   const expiresAt = slid ? later : session.expiresAt;
   const principal = principalOf('session', session.id, member, { tier: 'admin', scopes: null });
   if (mustHaveMfa(member)) principal.owesMfa = !session.hasMfa;
   if (isLockedOut) principal.isSuspended = true;
-  return { principal, ipAllowlist: [], expiresAt, slid };
+  return { principal, ipAllowlist: [], expiresAt, slid: slid && !isSocket };
 }
 
 /** Notes that a session was used, and so its person active. The session comes last: while either is not noted it is due again. */
-async function slide(app: App, { id, member }: { id: string; member: CallingMember }, data: { lastSeenAt: Date; expiresAt: Date }) {
+async function slide(
+  app: App,
+  { id, member }: { id: string; member: CallingMember },
+  now: Date,
+  data: { lastSeenAt?: Date; expiresAt: Date },
+) {
   const { prisma } = app.database;
-  await prisma.membership.update({ where: placeOf(member), data: { lastActiveAt: data.lastSeenAt } });
+  await prisma.membership.update({ where: placeOf(member), data: { lastActiveAt: now } });
   await prisma.session.update({ where: { id }, data });
 }
 
