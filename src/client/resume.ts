@@ -83,10 +83,10 @@ export function resuming(client: Client, { textOf = ({ query }) => query }: Resu
     // graphql-ws sends this very object again after a cut.
     const own = { ...payload, variables: { ...payload.variables } as Members };
     const lists: Record<string, LiveRow<unknown>[]> = {};
-    let stop = () => {};
+    let [stop, isOver] = [() => {}, false];
     const next: typeof sink.next = (result) => {
       const [[name, data] = ['', null]] = Object.entries((result.data ?? {}) as Record<string, Members | null>);
-      if (!data || !given) return sink.next(result);
+      if (isOver || !data || !given) return isOver || sink.next(result);
       const shown = live ? whole(data, lists) : typeof data.id === 'string' ? data : `${name} ${noId}`;
       if (typeof shown === 'string') return error(new Error(shown));
       // A live query may have a variable of that name for the page of a list. It comes whole after a cut.
@@ -94,10 +94,11 @@ export function resuming(client: Client, { textOf = ({ query }) => query }: Resu
       sink.next({ ...result, data: { ...result.data, [name]: shown } as typeof result.data });
     };
     const start = () => {
-      stop = client.subscribe(own, { next, error, complete: () => sink.complete() });
+      // graphql-ws completes what is stopped, and may have read more results by then: nothing of that is told after an error.
+      [stop, isOver] = [client.subscribe(own, { next, error, complete: () => isOver || sink.complete() }), false];
     };
-    const error = (fault: unknown) => {
-      const told = errorOf(fault);
+    const error = (fault: unknown, told = errorOf(fault)) => {
+      isOver = true;
       stop();
       if (told.code !== 'rate_limited' || !(live || own.variables.after)) return sink.error(fault);
       // At another moment each: all of them were refused at once.

@@ -77,6 +77,26 @@ describe('a live query of which a cut would lose something', () => {
     expect(await first(live('totalCount'))).toEqual({ live: { contacts: { totalCount: expect.any(Number) } } });
   });
 
+  it('is told so once: no result and no end come after the error', () => {
+    const told: unknown[] = [];
+    let given: Sink<Loose> | undefined;
+    const subscribe = (_payload: SubscribePayload, sink: Sink<Loose>) => {
+      given = sink;
+      // As graphql-ws does, a moment later.
+      return () => sink.complete();
+    };
+    const client = resuming({ subscribe } as unknown as Client);
+    const sink = {
+      next: () => told.push('next'),
+      error: (error: unknown) => told.push((error as Error).message),
+      complete: () => told.push('complete'),
+    };
+    client.subscribe<Loose>({ query: live(`isWhole ${rows}`) }, sink);
+    given!.next({ data: { live: { contacts: { isWhole: true, rows: [] } } } });
+    given!.next({ data: { live: { contacts: { totalCount: 1 } } } });
+    expect(told).toEqual([expect.stringMatching(/^contacts must select isWhole removed rows/)]);
+  });
+
   it('is refused where it begins with an after of its own, of which only the difference would come', async () => {
     const { id } = await acme.contact();
     const after = [{ list: 'contacts', rows: [`${id} of-before`] }];
