@@ -188,6 +188,22 @@ describe('an opt-out of e-mail', () => {
     expect(await atEmail(second.email)).toEqual(refused);
   });
 
+  it('holds for the address that its contact has by then as well, after a change of that one and after a merge', async () => {
+    const [kept, changed, merged] = [
+      await contact({ email: nextEmail() }),
+      await contact({ email: nextEmail() }),
+      await contact({ email: nextEmail() }),
+    ];
+    for (const one of [changed, merged]) {
+      const leave = await linkOf(one);
+      const later = await patch(one, { email: nextEmail() });
+      for (let n = 0; n < 2; n++) await leave();
+      await (one === merged ? merge(kept, one) : patch(one, { email: nextEmail() }));
+      expect(await atEmail(later.email)).toEqual(refused);
+      expect([await words(one.email), await words(later.email)]).toEqual([[true], [true]]);
+    }
+  });
+
   it('is taken back by a person for the address that the contact has, however it is spelled', async () => {
     const ann = await contact({ email: nextEmail(), optedOutEmail: true });
     await patch(ann, { email: ann.email.toUpperCase(), optedOutEmail: false });

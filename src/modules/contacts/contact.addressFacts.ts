@@ -24,6 +24,12 @@ const optOuts = [
   { kind: 'opted_out_email', flag: 'optedOutEmail', address: 'email' },
 ] as const;
 
+/** The addresses of contacts that a kind of fact is about, each once, as they are kept. */
+export function addressesOf(contacts: readonly Reached[], kind: FactKind): Set<string> {
+  const name = kind === 'opted_out_email' ? 'email' : 'phone';
+  return new Set(contacts.flatMap((contact) => contact[name]?.toLowerCase() ?? []));
+}
+
 /**
  * Keeps what a contact that was made or changed says of its addresses: an opt-out is that of the address which it has; who takes it back
  * takes it back for that address, unless it is another one by the same change.

@@ -3,7 +3,7 @@ import { flag, listOf, nullable, text, uuid } from '../../kernel/database/kinds.
 import { type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { changesBetween, isNothing } from '../../kernel/events/changes.js';
-import { type FactKind, isKnownOf, keepFact } from './contact.addressFacts.js';
+import { addressesOf, type FactKind, isKnownOf, keepFact } from './contact.addressFacts.js';
 import type { Contact } from './contact.model.js';
 import { type ContactRow, contactRowsWithDeleted, emitContact } from './contact.service.js';
 
@@ -186,31 +186,41 @@ interface Word {
   found: { id: string | null }[];
 }
 
-/** Keeps what was said of an address and of contacts; of the address not a second time, because links are opened more than once. */
+/**
+ * Keeps what was said of an address and of contacts; of the address not a second time, because links are opened more than once. A contact
+ * that opts out by a former address does so for the one that it has by now as well; who opts in does it for the one address alone.
+ */
 async function keepWord(ctx: Context, { kind, address, found }: Word, given: OptOuts): Promise<void> {
   const ids = found.flatMap(({ id }) => id ?? []);
-  const isChanged = await optOut(ctx, ids, given);
+  const changed = await optOut(ctx, ids, given);
   const isOut = Object.values(given).includes(true);
   // Where a contact changes somebody may have said the contrary meanwhile.
-  if (address && (isChanged || isOut !== ids.length < found.length)) keepFact(ctx, kind, address, isOut);
+  if (address && (changed.length > 0 || isOut !== ids.length < found.length)) keepFact(ctx, kind, address, isOut);
+  if (!isOut) return;
+  // Not that of a contact into which one of them is merged just now: a merge keeps none for it either.
+  const others = addressesOf(
+    changed.filter(({ id }) => ids.includes(id)),
+    kind,
+  );
+  for (const other of others) if (other !== address?.toLowerCase()) keepFact(ctx, kind, other);
 }
 
 type OptOuts = Partial<Pick<Contact, 'optedOutSms' | 'optedOutEmail'>>;
 
 /**
  * Keeps what people said of being written to, who may have been deleted meanwhile: whoever restores them must know it. Of a contact
- * that is deleted nothing is told; it is told whole when it comes back. Answers whether any was changed.
+ * that is deleted nothing is told; it is told whole when it comes back. Answers those that were changed, as they were.
  */
-async function optOut(ctx: Context, ids: readonly string[], given: OptOuts): Promise<boolean> {
-  let isChanged = false;
+async function optOut(ctx: Context, ids: readonly string[], given: OptOuts): Promise<ContactRow[]> {
+  const changed: ContactRow[] = [];
   for (const before of await survivorsOf(ctx, ids)) {
     const changes = changesBetween(before, given, Object.keys(given));
     if (isNothing(changes)) continue;
-    isChanged = true;
+    changed.push(before);
     const contact = { ...ctx.update('Contact', before, given), tags: before.tags };
     if (!before.deletedAt) await emitContact(ctx, 'updated', contact, changes);
   }
-  return isChanged;
+  return changed;
 }
 
 /** Keeps that a number of a contact is a landline: what we know of the number, and no field of the contact. */
