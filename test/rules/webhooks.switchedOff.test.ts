@@ -30,13 +30,13 @@ afterAll(async () => {
 const next = (behaviour: MailBehaviour) =>
   fetch(`${base}/simulator/next`, { method: 'POST', body: JSON.stringify(behaviour), headers: { 'content-type': 'application/json' } });
 
-/** The mails that tell an account's owner of it. */
-const told = async ({ ownerEmail }: Account) =>
-  (await mailsTo({ outboxDir }, ownerEmail)).filter(({ subject }) => /was switched off/.test(subject));
+/** The mails that tell an account's owner of it, or somebody else. */
+const told = async ({ ownerEmail }: Account, email = ownerEmail) =>
+  (await mailsTo({ outboxDir }, email)).filter(({ subject }) => /was switched off/.test(subject));
 
-/** Switches a webhook of a new account off, while the mail server does so much of what it is told with the next mails. */
-async function switchedOff(behaviours: MailBehaviour[]): Promise<Account> {
-  const account = await api.seed.account();
+/** Switches a webhook of an account off, a new one by default, while the mail server does so much of what it is told with the next mails. */
+async function switchedOff(behaviours: MailBehaviour[], of?: Account): Promise<Account> {
+  const account = of ?? (await api.seed.account());
   await mailsSent();
   const key = await account.key();
   const { id } = dataOf(await key.post('/webhooks/manage', { url: 'http://127.0.0.1:9/', events: ['contact.created'] }));
@@ -65,6 +65,22 @@ describe('the mail that tells of a webhook that was switched off', () => {
     await eventually(async () => (await jobsOf(account)).every(({ state }) => state === 'completed' || state === 'failed'), 20_000);
     expect(await jobsOf(account)).toEqual([{ state: 'completed', tries: 5 }]);
     expect(await told(account)).toHaveLength(1);
+  });
+
+  it('goes to nobody who was removed meanwhile or is no admin any more', async () => {
+    const account = await api.seed.account();
+    const [removed, demoted, stays] = [await account.member('admin'), await account.member('admin'), await account.member('admin')];
+    // A fault for each of the four: the first try tells nobody.
+    await switchedOff(
+      Array.from({ length: 4 }, () => ({ kind: 'refuse', status: 451 })),
+      account,
+    );
+    dataOf(await account.owner.del(`/users/${removed.userId}`));
+    dataOf(await account.owner.patch(`/users/${demoted.userId}`, { role: 'member' }));
+    await eventually(async () => (await jobsOf(account)).every(({ state }) => state === 'completed'), 20_000);
+    const counts: number[] = [];
+    for (const { email } of [removed, demoted, stays, { email: account.ownerEmail }]) counts.push((await told(account, email)).length);
+    expect(counts).toEqual([0, 0, 1, 1]);
   });
 
   it('is tried once where the mail server refuses it for good, which is no fault of ours', async () => {

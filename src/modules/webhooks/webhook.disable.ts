@@ -1,6 +1,6 @@
 import { dayMs } from '../../kernel/base/durations.js';
 import type { Context } from '../../kernel/context/context.js';
-import { flag, instant, text, uuid } from '../../kernel/database/kinds.js';
+import { flag, instant, nullable, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { inOwnTransaction } from '../../kernel/operations/ownTransaction.js';
@@ -34,12 +34,15 @@ export async function wasTriedLately(ctx: Context, webhook: string, at: Date): P
   return row!.isTried;
 }
 
+/** All of them, or the one with an address. */
 const admins = statement({
   name: 'adminsToTell',
+  takes: { email: nullable(text) },
   row: { email: text },
-  text: ({ account }) => sql`
+  text: ({ account, email }) => sql`
     select u.email from memberships m join users u on u.id = m.user_id
-    where m.account_id = ${account} and m.status = 'active' and m.role in ('owner', 'admin') order by u.email limit 100`,
+    where m.account_id = ${account} and m.status = 'active' and m.role in ('owner', 'admin') and u.email = coalesce(${email}, u.email)
+    order by u.email limit 100`,
 });
 
 /** Switches a webhook off, cancels what waits to be sent to it, and has the owners and admins told by mail. */
@@ -50,7 +53,8 @@ export const switchOff = (ctx: Context, id: string): Promise<void> =>
     if (!before?.isActive || !isHopeless(before.failingSince, inside.now())) return;
     await applyChange(inside, before, { isActive: false, disabledAt: inside.now() });
     const { host } = new URL(before.url);
-    for (const { email } of await inside.rows(admins)) await inside.enqueue('tellOfSwitchedOff', { email, host, id }, mailTries);
+    for (const { email } of await inside.rows(admins, { email: null }))
+      await inside.enqueue('tellOfSwitchedOff', { email, host, id }, mailTries);
   });
 
 interface SwitchedOff {
@@ -59,8 +63,12 @@ interface SwitchedOff {
   id: string;
 }
 
-/** The mail that tells of a webhook that was switched off: one job a person, so that a fault repeats no other's. */
+/**
+ * The mail that tells of a webhook that was switched off: one job a person, so that a fault repeats no other's. Who was removed meanwhile,
+ * or is no admin any more, is told nothing.
+ */
 export async function tellOfSwitchedOff(ctx: Context, { email, host, id }: SwitchedOff): Promise<void> {
+  if ((await ctx.rows(admins, { email })).length === 0) return;
   await mailUnlessRefused(ctx, {
     to: email,
     subject: `The webhook to ${host} was switched off`,
