@@ -6,6 +6,8 @@ import { newSecret, signingSecretOf } from '../../src/modules/webhooks/webhook.q
 import { sweep } from '../../src/workers/sweeps.js';
 import { actingFor, attempted, kept, queued } from '../support/deliveries.js';
 import { type Account, dataOf, expectRefusal, minute, password, server, type TestServer } from '../support/index.js';
+import { eventually } from '../support/live.js';
+import { mailsTo } from '../support/mail.js';
 import { Receiver } from '../support/receiver.js';
 
 let api: TestServer;
@@ -131,6 +133,22 @@ describe('the key before another one', () => {
     const { url: now } = dataOf(await acme.owner.get(`/calendars/${calendar.id}/feed`));
     useKey(second);
     expect([await statusOf(url), await statusOf(now)]).toEqual([404, 200]);
+  });
+
+  it('is accepted for the links by which readers of mails to many unsubscribe, and no longer than it is configured', async () => {
+    const paths: string[] = [];
+    for (const n of [1, 2]) {
+      const { id, email } = await acme.contact({ firstName: 'Ada', email: `keys-${n}-${acme.id}@example.com` });
+      dataOf(await acme.owner.post('/email/send-bulk', { contactIds: [id], subject: 'News', body: 'Hello' }));
+      const mail = await eventually(async () => (await mailsTo(api, email))[0]);
+      paths.push(/<(.*)>/.exec(mail.headers['List-Unsubscribe'])![1]!.slice(api.app.config.publicUrl.length));
+    }
+    const statuses: number[] = [];
+    for (const [n, path] of paths.entries()) {
+      useKey(second, ...(n === 0 ? [first] : []));
+      statuses.push((await api.anybody().raw({ method: 'POST', path })).status);
+    }
+    expect(statuses).toEqual([200, 404]);
   });
 });
 
