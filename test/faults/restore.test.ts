@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Background } from '../../src/workers/background.js';
-import { type Account, type Loose, server, type TestServer } from '../support/index.js';
+import { type Account, dataOf, type Loose, server, type TestServer } from '../support/index.js';
+import { eventually } from '../support/live.js';
+import { mailsTo } from '../support/mail.js';
 import { codeBlocks } from '../support/readme.js';
 
 let crm: TestServer;
@@ -99,6 +101,39 @@ describe('what is due after a restore', () => {
         { isDue: false, isPutOff: false },
       ]);
     });
+  });
+});
+
+describe('what people said since the backup', () => {
+  it('is looked for wherever it is known: opt-outs, do-not-contact, deletions and merges', () => {
+    const [, said = ''] = /\n5\. ([\s\S]*?)\n6\. /.exec(whole) ?? [];
+    const known = [
+      'optedOutSms',
+      'optedOutEmail',
+      '/e/unsubscribe/',
+      'doNotContact',
+      'DELETE /contacts/',
+      '/contacts/merge',
+      '/bulk/contacts/delete',
+    ];
+    expect(known.filter((words) => !said.includes(words))).toEqual([]);
+  });
+
+  it('is said once more by the link of a mail that was sent before it', async () => {
+    const acme = await crm.seed.account();
+    const { id, email } = await acme.contact({ firstName: 'Ann', email: 'ann.restored@example.com' });
+    dataOf(await acme.owner.post('/email/send-bulk', { contactIds: [id], subject: 'News', body: 'Hello' }));
+    const mail = await eventually(async () => (await mailsTo(crm, email))[0]);
+    const path = /<(.*)>/.exec(mail.headers['List-Unsubscribe'])![1]!.slice(crm.app.config.publicUrl.length);
+    const leave = async () => (await crm.anybody().raw({ method: 'POST', path })).status;
+    expect(await leave()).toBe(200);
+    const { prisma } = crm.app.database;
+    await prisma.contact.updateMany({ where: { id }, data: { optedOutEmail: false } });
+    await prisma.message.updateMany({ where: { contactId: id }, data: { unsubscribedAt: null } });
+    await prisma.addressFact.deleteMany({ where: { accountId: acme.id, address: email } });
+    expect([await leave(), await leave()]).toEqual([200, 200]);
+    expect(dataOf(await acme.owner.get(`/contacts/${id}`)).optedOutEmail).toBe(true);
+    expect(await prisma.addressFact.count({ where: { accountId: acme.id, address: email, holds: true } })).toBe(1);
   });
 });
 
