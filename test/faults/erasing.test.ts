@@ -62,8 +62,8 @@ async function someoneDeleted(): Promise<Loose> {
   const [deal, moved] = [await acme.deal({ ...about, title: words }), await acme.task({ ...about, title: 'Call' })];
   await acme.task({ ...about, title: words });
   const pairs: [string, Loose][] = [
-    ['/notes', { ...about, content: words }],
-    ['/notes', { dealId: deal.id, content: words }],
+    ['/notes', { ...about, body: words }],
+    ['/notes', { dealId: deal.id, body: words }],
     ['/calls', { ...about, source: 'manual_log', notes: words, fromNumber: person.phone, direction: 'inbound' }],
     ['/activities', { ...about, type: 'call', title: words, description: words }],
     [`/forms/${form.id}/submit`, { data: { email: person.email }, source: words }],

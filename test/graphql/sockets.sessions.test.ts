@@ -58,7 +58,7 @@ it('a session that is used by its socket alone goes on and its next answer renew
   const member = await acme.member();
   const silent = await acme.login();
   const [asks, listens] = [await openBy(member), await openBy(silent)];
-  listens.run('subscription { events { id } }');
+  await listens.run('subscription { events(ready: true) { kind } }').nth(1);
   for (const _four of [1, 2]) {
     crm.clock.advance(4 * day);
     const [me] = await asks.run('{ me { user { id } } }').nth(1);

@@ -54,9 +54,13 @@ async function jobsOf({ id }: Account): Promise<{ state: string; tries: number }
     "update pgboss.job set start_after = now() - interval '1 second' where name = 'tellOfSwitchedOff' and state in ('created', 'retry')",
   );
   api.app.jobs.wake('tellOfSwitchedOff');
+  return statesOf({ id });
+}
+
+async function statesOf({ id }: Pick<Account, 'id'>): Promise<{ state: string; tries: number }[]> {
   const text = `select state::text as state, retry_count::int + 1 as tries from pgboss.job
     where name = 'tellOfSwitchedOff' and data ->> 'accountId' = $1`;
-  return (await execute(text, [id])).rows as { state: string; tries: number }[];
+  return (await api.app.database.execute(text, [id])).rows as { state: string; tries: number }[];
 }
 
 describe('the mail that tells of a webhook that was switched off', () => {
@@ -70,11 +74,12 @@ describe('the mail that tells of a webhook that was switched off', () => {
   it('goes to nobody who was removed meanwhile or is no admin any more', async () => {
     const account = await api.seed.account();
     const [removed, demoted, stays] = [await account.member('admin'), await account.member('admin'), await account.member('admin')];
-    // A fault for each of the four: the first try tells nobody.
     await switchedOff(
       Array.from({ length: 4 }, () => ({ kind: 'refuse', status: 451 })),
       account,
     );
+    // A fault for each of the four: the first try tells nobody.
+    await eventually(async () => (await statesOf(account)).every(({ state }) => state === 'retry'));
     dataOf(await account.owner.del(`/users/${removed.userId}`));
     dataOf(await account.owner.patch(`/users/${demoted.userId}`, { role: 'member' }));
     await eventually(async () => (await jobsOf(account)).every(({ state }) => state === 'completed'), 20_000);
