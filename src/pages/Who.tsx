@@ -2,9 +2,10 @@ import { useMutation } from '@apollo/client/react';
 import { type FormEvent, type KeyboardEvent, useState } from 'react';
 import { type ContactPageSubscription, SetContactDocument, type UpdateContactInput } from '../generated/client/pages.js';
 import { Field, toldOf } from './fields.js';
-import { Face, Fault, Link, More, money, wordsOf } from './parts.js';
-import { unkept, useGone } from './unkept.js';
+import { Face, Fault, Link, More, money } from './parts.js';
+import { useGone } from './unkept.js';
 import { usePending } from './usePending.js';
+import { teller } from './useTold.js';
 
 type Person = NonNullable<ContactPageSubscription['live']['contacts']['rows'][number]['node']>;
 
@@ -100,8 +101,9 @@ function Line({ line, kept, keep, path }: LineProps) {
     forget();
     const text = draft.trim();
     if (text === kept) return;
+    const tell = teller(path);
     await keep(name, text || null).catch((error: unknown) => {
-      if (isGone()) unkept.add(`${label} “${text}” was not kept: ${toldOf(error, [name]).faults[name] ?? wordsOf(error)}`, path);
+      if (isGone()) tell(`${label} “${text}”`, error, toldOf(error, [name]).faults[name]);
       refuse({ text, error });
       // What was refused can be mended, unless something else is being written there already.
       write((newer) => newer ?? text);

@@ -1,7 +1,7 @@
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { errorOf } from '../client/errors.js';
-import { wordsOf } from './parts.js';
-import { unkept, useGone } from './unkept.js';
+import { useGone } from './unkept.js';
+import { teller } from './useTold.js';
 
 /** What a stage asks about a deal: why it is lost, in words of its own where it lists some. */
 interface Question {
@@ -33,23 +33,24 @@ export function useReason() {
     return answered.finally(() => ask(undefined));
   }
   /** The reason that is given after a refusal; none where it is to stay refused, which is told. */
-  async function reasonAfter(refusal: unknown, title: string): Promise<string | undefined> {
+  async function reasonAfter(refusal: unknown, title: string, tell: ReturnType<typeof teller>): Promise<string | undefined> {
     const options = optionsIn(refusal);
     if (!options) setError(refusal);
     const reason = options && (await reasonOf(title, options));
-    if (!reason && isGone()) unkept.add(`“${title}” was not kept: ${options ? 'nobody said why it is lost' : wordsOf(refusal)}`, '/');
+    if (!reason && isGone()) tell(`“${title}”`, refusal, options && 'nobody said why it is lost');
     return reason;
   }
   /** Whether it was done. Nobody is asked or told about what is not wanted any more. */
   async function send(title: string, attempt: (lostReason?: string) => Promise<unknown>, isWanted = () => true): Promise<boolean> {
     setError(undefined);
+    const tell = teller('/');
     for (let reason: string | undefined; ; ) {
       try {
         await attempt(reason);
         return true;
       } catch (refusal) {
         if (!isWanted()) return false;
-        reason = await reasonAfter(refusal, title);
+        reason = await reasonAfter(refusal, title, tell);
         if (!reason) return false;
       }
     }

@@ -16,18 +16,29 @@ export function quoted(text: string): string {
 export const isOpen = (error: unknown) => ['no_answer', 'send_in_progress', 'unavailable'].includes(errorOf(error).code);
 
 /**
+ * For a write that begins now: tells what became of it on the page that its writer has gone to, with the way back. Nobody is told in the
+ * session of somebody else.
+ */
+export function teller(path: string) {
+  const whose = unkept.whose();
+  return (title: string, error: unknown, why = wordsOf(error)) => {
+    const verb = isOpen(error) ? 'may not have been kept' : 'was not kept';
+    if (whose === unkept.whose()) unkept.add(`${title} ${verb}: ${why}`, path);
+  };
+}
+
+/**
  * Sends writes of a component. What is refused is thrown on; where the component is gone by then, nobody would see it there: it is told
  * on the page that its writer has gone to, with the way back.
  */
 export function useTold() {
   const isGone = useGone();
   return async function send<T>(title: string, attempt: () => Promise<T>): Promise<T> {
-    const [path, whose] = [here(), unkept.whose()];
+    const tell = teller(here());
     try {
       return await attempt();
     } catch (error) {
-      const verb = isOpen(error) ? 'may not have been kept' : 'was not kept';
-      if (isGone() && whose === unkept.whose()) unkept.add(`${title} ${verb}: ${wordsOf(error)}`, path);
+      if (isGone()) tell(title, error);
       throw error;
     }
   };

@@ -20,7 +20,8 @@ async function person(): Promise<string> {
   const make = 'mutation { createContact(input: { phone: "+14155550178", email: "left@example.com" }) { id } }';
   return (await demo.ask(make)).createContact.id;
 }
-const topOf = async (stage: string) => (await one.shown()).find(({ stageId }) => stageId === stages[stage])?.deals[0]?.split(' ')[0];
+const topOf = async (stage: string, screen = one) =>
+  (await screen.shown()).find(({ stageId }) => stageId === stages[stage])?.deals[0]?.split(' ')[0];
 const statusOf = async (id: string) => (await demo.ask('query ($id: ID!) { deal(id: $id) { status } }', { id })).deal.status;
 
 describe('an edit that is refused when its page was left', () => {
@@ -63,12 +64,19 @@ async function toldAfter(operation: string, write: () => Promise<unknown>, answe
   return one.page.$eval('header [role=alert] a', (link) => [link.textContent, link.getAttribute('href')]);
 }
 
-describe('what is written to a contact and refused when its page was left', () => {
-  const say = async (label: string, text: string) => {
-    await fill(one, `input[aria-label="${label}"]`, text);
-    await one.page.keyboard.press('Enter');
-  };
+const writeInto = async (selector: string, text: string) => {
+  await fill(one, selector, text);
+  await one.page.keyboard.press('Enter');
+};
+const say = (label: string, text: string) => writeInto(`input[aria-label="${label}"]`, text);
 
+/** No answer comes, and this is what is told of it. */
+const lost = (sent: HTTPRequest) => sent.abort('connectionreset');
+const why = 'may not have been kept: The server cannot be reached: try again.';
+/** What went wrong but that. */
+const otherFaults = () => demo.faults().filter((fault) => !fault.includes('ERR_CONNECTION_RESET'));
+
+describe('what is written to a contact and refused when its page was left', () => {
   it('is told with its words, and the way back: a text message', async () => {
     const id = await person();
     await one.visit(`/board/inbox/${id}`);
@@ -89,15 +97,44 @@ describe('what is written to a contact and refused when its page was left', () =
     const id = await person();
     const task = 'mutation ($id: ID!) { createTask(input: { contactId: $id, title: "Call back" }) { id } }';
     await demo.ask(task, { id });
-    const lost = (sent: HTTPRequest) => sent.abort('connectionreset');
-    const why = 'may not have been kept: The server cannot be reached: try again.';
     await one.visit(`/board/contacts/${id}`);
     const note = await toldAfter('AddNote', () => say('Add a note', 'x'.repeat(90)), lost);
     expect(note).toEqual([`Note “${'x'.repeat(80)}…” ${why}`, `/board/contacts/${id}`]);
     await one.visit(`/board/contacts/${id}`);
     const tick = async () => (await one.find('.side input[type=checkbox]')).click();
     expect(await toldAfter('SetTask', tick, lost)).toEqual([`Task “Call back” as done ${why}`, `/board/contacts/${id}`]);
-    expect(demo.faults().filter((fault) => !fault.includes('ERR_CONNECTION_RESET'))).toEqual([]);
+    expect(otherFaults()).toEqual([]);
+  });
+
+  it('is told as what may not have been kept where no answer came: a line of a contact, and a deal on the board', async () => {
+    const id = await person();
+    await one.visit(`/board/contacts/${id}`);
+    const line = await toldAfter('SetContact', () => writeInto('.lines [name=jobTitle]', 'Pilot'), lost);
+    expect(line).toEqual([`Job title “Pilot” ${why}`, `/board/contacts/${id}`]);
+    await one.visit('/board');
+    expect(await toldAfter('CreateDeal', () => say('Add a deal', 'Perhaps'), lost)).toEqual([`“Perhaps” ${why}`, '/board']);
+    expect(otherFaults()).toEqual([]);
+  });
+});
+
+describe('a question that stands when somebody else logs in to the browser by another page', () => {
+  it('is gone with the board that it was asked on, and they are told nothing of it', async () => {
+    const tab = await demo.tab(true);
+    await demo.login(tab);
+    await eventually(() => topOf('Qualified', tab));
+    await tab.drag((await topOf('Qualified', tab))!, stages.Lost!);
+    await tab.find('dialog[open]');
+    const { person: next } = await demo.ownerWithoutFactor('next');
+    await tab.page.evaluate(async (body) => {
+      await fetch('/api/v1/auth/login', { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+      Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => 'visible' });
+      document.dispatchEvent(new Event('visibilitychange'));
+    }, JSON.stringify(next));
+    await tab.says('Create a pipeline');
+    expect(await textOf(tab, 'header strong')).toBe('Theirs');
+    expect(await tab.page.$('header [role=alert]')).toBeNull();
+    await tab.page.close();
+    expect(demo.faults().filter((fault) => !/status of 40[13]|WebSocket connection to .* failed/.test(fault))).toEqual([]);
   });
 });
 
