@@ -180,6 +180,9 @@ async function mailing(options: SMTPServerOptions, login = '') {
   return { own, owner, person, write, end };
 }
 
+const atTheEnd = (fault: Error): SMTPServerOptions => ({
+  onData: (stream, _session, done) => void stream.resume().on('end', () => done(fault)),
+});
 const no = (responseCode: number, words = 'No') => Object.assign(new Error(words), { responseCode });
 /** What a mail server refuses, how, and what becomes of the mail. */
 const refusals: [string, SMTPServerOptions, string][] = [
@@ -191,14 +194,25 @@ const refusals: [string, SMTPServerOptions, string][] = [
     { onRcptTo: (_to, _session, done) => done(no(553, '<a@b.example>: Sender address rejected: not owned by user')) },
     'queued',
   ],
+  ['the sender at the end', atTheEnd(no(554, 'SendAsDenied; not allowed')), 'queued'],
   [
-    'the sender at the end',
-    { onData: (stream, _session, done) => void stream.resume().on('end', () => done(no(554, 'SendAsDenied; not allowed'))) },
+    'a sender that nobody has verified',
+    atTheEnd(no(554, 'Message rejected: Email address is not verified. The following identities failed the check in region EU')),
     'queued',
   ],
+  ['a sender that is none of its own', atTheEnd(no(550, 'The from address does not match a verified Sender Identity.')), 'queued'],
+  ...[
+    '5.7.1 <a@b.example>: Relay access denied',
+    '5.7.54 SMTP; Unable to relay recipient in non-accepted domain',
+    'relay not permitted',
+  ].map((words): (typeof refusals)[number] => [
+    `to relay without a login: ${words}`,
+    { onRcptTo: (_to, _session, done) => done(no(550, words)) },
+    'queued',
+  ]),
   ['the size of the mail', { onMailFrom: (_from, _session, done) => done(no(552)) }, 'failed'],
   ['an address', { onRcptTo: (_to, _session, done) => done(no(550)) }, 'failed'],
-  ['what the mail says', { onData: (stream, _session, done) => void stream.resume().on('end', () => done(no(554))) }, 'failed'],
+  ['what the mail says', atTheEnd(no(554)), 'failed'],
 ];
 
 describe('a mail server', () => {

@@ -61,19 +61,25 @@ const ofTheLogin = new Set([530, 534, 535, 538]);
 const tooLarge = 552;
 
 /**
- * Words for a sender that is refused, wherever the server says it: Postfix after the reader is named, Exchange at the end (RFC 3463,
- * section 3.2: X.1.7 and X.1.8 are of the sender's address).
+ * Words for a sender that is refused, wherever the server says it: Postfix after the reader is named, Exchange, Amazon SES and SendGrid at
+ * the end (RFC 3463, section 3.2: X.1.7 and X.1.8 are of the sender's address). SES says the same of readers while it is in its sandbox.
  */
-const namesTheSender = /^\d{3}[ -]5\.(1\.[78]|2\.252|7\.60)\b|SendAsDenied|sender address rejected/i;
+const namesTheSender =
+  /^\d{3}[ -]5\.(1\.[78]|2\.252|7\.60)\b|SendAsDenied|sender address rejected|verified sender identity|address is not verified/i;
 
-/** Whether it is the sender that is refused: that is of this server or its settings, and says nothing of whom the mail is to. */
-const isOfTheSender = ({ command, response = '', responseCode }: Fault) =>
-  namesTheSender.test(response) || (command === 'MAIL FROM' && responseCode !== tooLarge);
+/** Words for a login that is missing, or not good for mail to others: Postfix, Exim and Exchange say it of the reader. */
+const relaysNothing = /relay(ing)? (access )?(denied|not permitted)|not permitted to relay|unable to relay/i;
+
+/** Whether the sender or the login is refused: that is of this server or its settings, and says nothing of whom the mail is to. */
+const isOfUs = ({ command, response = '', responseCode = 0 }: Fault) =>
+  ofTheLogin.has(responseCode) ||
+  [namesTheSender, relaysNothing].some((words) => words.test(response)) ||
+  (command === 'MAIL FROM' && responseCode !== tooLarge);
 
 /** What a fault of the transport means: a reply of 500 and above to the mail or its reader is final, everything else may pass. */
 function refusal(fault: Fault): MailRefused {
   const { message, code = '', responseCode = 0 } = fault;
-  return new MailRefused(message, ofTheMail.has(code) && responseCode >= 500 && !ofTheLogin.has(responseCode) && !isOfTheSender(fault));
+  return new MailRefused(message, ofTheMail.has(code) && responseCode >= 500 && !isOfUs(fault));
 }
 
 /** E-mail by SMTP. */
