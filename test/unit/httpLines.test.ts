@@ -1,3 +1,4 @@
+import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { HttpLines } from '../../src/vendors/line/client.js';
@@ -32,6 +33,25 @@ it('a message was not sent where nobody could be connected to: it waits', async 
 
 it('a message was not sent where the connection was not made in time: it waits', async () => {
   expect(await outcome(`https://127.0.0.1:${mutePort()}`)).toMatchObject({ reason: 'unavailable' });
+});
+
+it('a vendor is asked by the proxy of the machine, and a message was not sent where that does not lead on', async () => {
+  const asked: string[] = [];
+  const proxy = createHttpServer().on('connect', ({ url }, socket) => {
+    asked.push(url!);
+    socket.on('error', () => {}).end('HTTP/1.1 502 Bad Gateway\r\n\r\n');
+  });
+  await new Promise<void>((listening) => proxy.listen(0, '127.0.0.1', listening));
+  const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  const before = { ...process.env };
+  Object.assign(process.env, { HTTPS_PROXY: url, https_proxy: url, NO_PROXY: '', no_proxy: '' });
+  try {
+    expect(await outcome('https://lines.example')).toMatchObject({ reason: 'unavailable' });
+    expect(asked).toEqual(['lines.example:443']);
+  } finally {
+    process.env = before;
+    proxy.close();
+  }
 });
 
 it('a message may have been sent where it was taken and not answered', async () => {
