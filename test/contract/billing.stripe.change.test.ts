@@ -2,7 +2,19 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { systemClock } from '../../src/kernel/base/clock.js';
 import { StripeSimulator } from '../../src/vendors/payments/stripeSimulator.js';
 import { endWithPeriod, type StripeSubscription } from '../../src/vendors/payments/stripeSubscription.js';
-import { type Account, dataOf, expectNothingWritten, expectRefusal, server, type TestServer, toldIn } from '../support/index.js';
+import {
+  type Account,
+  dataOf,
+  day,
+  expectNothingWritten,
+  expectRefusal,
+  type Loose,
+  minute,
+  server,
+  type TestServer,
+  toldIn,
+} from '../support/index.js';
+import { eventually } from '../support/live.js';
 import { toldByStripe } from '../support/stripe.js';
 
 const secrets = { secretKey: 'sk_test_of_changes', webhookSecret: 'whsec_of_changes' };
@@ -69,6 +81,43 @@ describe('a subscription that was cancelled at the portal, and ends with the tim
     subscription.status = 'canceled';
     await tell('customer.subscription.deleted', subscription);
     expect(await status(account)).toMatchObject({ billingStatus: 'cancelled', endsAt: null, health: { title: 'Subscription ended' } });
+  });
+});
+
+describe('a subscription that was not asked about for a day', () => {
+  /** As it is kept by a server that has just learned to keep the end. */
+  async function forget({ id }: Account): Promise<void> {
+    const data = { subscriptionEndsAt: null, billingAskedAt: new Date(api.clock.now().getTime() - day - minute) };
+    await api.app.database.prisma.account.update({ where: { id }, data });
+  }
+  const looks = async ({ id }: StripeSubscription) => {
+    const text = `select state::text as state from pgboss.job where name = 'lookAtSubscription' and data @> $1::jsonb`;
+    return (await api.app.database.execute(text, [JSON.stringify({ data: { subscriptionId: id } })])).rows;
+  };
+
+  it('is asked about behind whoever reads the status: its end is told', async () => {
+    const [account, subscription] = await paying();
+    endWithPeriod(subscription);
+    await updated(subscription);
+    const { endsAt } = await status(account);
+    expect(await looks(subscription)).toEqual([]);
+    await forget(account);
+    const { rows } = await toldIn(account, async () => {
+      expect(await status(account)).toMatchObject({ endsAt: null, health: { level: 'ok' } });
+      await eventually(async () => (await status(account)).endsAt === endsAt);
+    });
+    expect(rows.map(({ name, changes }) => [name, changes])).toEqual([['workspace.updated', { endsAt: { from: null, to: endsAt } }]]);
+    expect((await status(account)).health).toMatchObject({ level: 'warning', title: 'Subscription ends' });
+  });
+
+  it('is asked about once in half a day, and goes on where Stripe does not know it', async () => {
+    const [account, subscription] = await paying();
+    stripe.subscriptions.delete(subscription.id);
+    await forget(account);
+    for (let n = 0; n < 3; n++) await status(account);
+    await eventually(async () => (await looks(subscription)).every(({ state }: Loose) => state === 'completed'));
+    expect(await looks(subscription)).toHaveLength(1);
+    expect(await status(account)).toMatchObject({ plan: 'standard', billingStatus: 'active', hasSubscription: true });
   });
 });
 

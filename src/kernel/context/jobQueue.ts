@@ -17,6 +17,9 @@ export interface JobOptions {
   retryDelay?: number;
   /** Seconds that a run may take before it counts as crashed; 30 by default. */
   expireInSeconds?: number;
+  /** Of a queue and key one alone is added in each period of so many seconds, half a day at most. */
+  singletonKey?: string;
+  singletonSeconds?: number;
   /** For whom it is done; for who calls by default. */
   as?: JobFor;
 }

@@ -1,5 +1,6 @@
-import { dayMs } from '../../kernel/base/durations.js';
+import { dayMs, hourMs, secondMs } from '../../kernel/base/durations.js';
 import type { Context } from '../../kernel/context/context.js';
+import { tryToNote } from '../../kernel/context/unavailableLog.js';
 import { flag, instant, json, nullable, type RowOf, text, uuid, word } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
@@ -139,10 +140,26 @@ export type Standing = readonly [Subscription, Subscription?];
 /** A subscription that is to be looked at again. */
 export interface Look {
   subscriptionId: string;
+  /** Whether it is only looked at for what may have been missed: who does not know it, as by the keys of another customer, ends none. */
+  endsNone?: boolean;
 }
 
 /** Whoever asked later may have told by then; while the vendor fails, it is asked for some hours. */
 const lookJob = { startAfter: 30, retryLimit: 8, retryDelay: 30, expireInSeconds: 120 };
+
+/** Tried again by the next one who reads. */
+const oldLookJob = { singletonSeconds: (12 * hourMs) / secondMs, retryLimit: 0, expireInSeconds: 120, as: { userId: null } };
+
+/**
+ * Has a subscription looked at that was not asked about for a day: it may have changed before a release that keeps more of it, and the
+ * vendor tells nothing again.
+ */
+export async function lookIfOld(ctx: Context, { subscriptionId, askedAt }: BillingAccount): Promise<void> {
+  if (subscriptionId === null || (askedAt && ctx.now().getTime() - askedAt.getTime() < dayMs)) return;
+  const look = { subscriptionId, endsNone: true } satisfies Look;
+  const job = { ...oldLookJob, singletonKey: subscriptionId };
+  await tryToNote(ctx.app, () => ctx.enqueue('lookAtSubscription', look, job), 'a look at a subscription could not be noted');
+}
 
 /**
  * Keeps how one subscription stands. What was asked earlier than what is kept, by the clocks, which may be apart, is looked at again: no

@@ -18,6 +18,7 @@ import {
   keepSubscriptions,
   keptState,
   type Look,
+  lookIfOld,
   type Standing,
   shownState,
   subscriptionOf,
@@ -39,6 +40,7 @@ export type StatusRow = BillingStatus & { account: BillingAccount };
 /** Contract GET /billing/status. */
 export async function getStatus(ctx: Context): Promise<StatusRow> {
   const [account, usage] = [await billingAccount(ctx), await usageOf(ctx)];
+  await lookIfOld(ctx, account);
   const { plan, interval, currentPeriodEnd, endsAt, trialEndsAt } = account;
   const onTrial = plan === 'trial';
   const left = onTrial && trialEndsAt ? Math.max(0, Math.ceil((trialEndsAt.getTime() - ctx.now().getTime()) / dayMs)) : null;
@@ -144,12 +146,12 @@ export async function takeNotice(ctx: Context, body: Buffer, signature: string):
   callersChanged(customer);
 }
 
-/** The job behind a message that was set aside, as something was asked later by the clocks: asks how the subscription stands now. */
-export const lookAtSubscription: JobHandler<Look> = async (ctx, { subscriptionId }) => {
+/** The job of a subscription that `lookIfOld` found, or of which a message was set aside, as something was asked later by the clocks. */
+export const lookAtSubscription: JobHandler<Look> = async (ctx, { subscriptionId, endsNone }) => {
   const account = await billingAccount(ctx);
   const asked = askedSince(ctx, account);
   const subscription = await ctx.app.vendors.payments.subscription(subscriptionId);
-  if (!subscription) return;
+  if (!subscription || (endsNone && subscription.status === 'cancelled')) return;
   const standing = await standingOf(ctx, account.customerId, subscription);
   await inOwnTransaction(ctx, (inside) => keepSubscriptions(inside, { asked }, standing));
   callersChanged(ctx);
