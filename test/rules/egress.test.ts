@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Answer, Egress, type EgressOptions } from '../../src/kernel/egress/egress.js';
+import { proxied } from '../support/proxied.js';
 import { Receiver } from '../support/receiver.js';
 
 const publicUrl = 'https://crm.example.org';
@@ -91,11 +92,10 @@ describe('the way out', () => {
 
   it('asks no proxy of the environment', async () => {
     const proxy = await Receiver.open();
-    const before = { ...process.env };
-    Object.assign(process.env, { HTTP_PROXY: proxy.url, http_proxy: proxy.url, HTTPS_PROXY: proxy.url, NODE_USE_ENV_PROXY: '1' });
-    open();
-    expect(await post(receiver.url)).toMatchObject({ status: 200 });
-    process.env = before;
+    await proxied(proxy.url, async () => {
+      open();
+      expect(await post(receiver.url)).toMatchObject({ status: 200 });
+    });
     expect(proxy.connections).toBe(0);
     await proxy.close();
   });

@@ -3,6 +3,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { HttpLines } from '../../src/vendors/line/client.js';
 import { LineUnconfirmed } from '../../src/vendors/line/line.js';
+import { proxied } from '../support/proxied.js';
 
 /** Takes every connection, and never says anything. */
 const sockets = new Set<Socket>();
@@ -43,15 +44,9 @@ it('a vendor is asked by the proxy of the machine, and a message was not sent wh
   });
   await new Promise<void>((listening) => proxy.listen(0, '127.0.0.1', listening));
   const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
-  const before = { ...process.env };
-  Object.assign(process.env, { HTTPS_PROXY: url, https_proxy: url, NO_PROXY: '', no_proxy: '' });
-  try {
-    expect(await outcome('https://lines.example')).toMatchObject({ reason: 'unavailable' });
-    expect(asked).toEqual(['lines.example:443']);
-  } finally {
-    process.env = before;
-    proxy.close();
-  }
+  expect(await proxied(url, () => outcome('https://lines.example'))).toMatchObject({ reason: 'unavailable' });
+  expect(asked).toEqual(['lines.example:443']);
+  proxy.close();
 });
 
 it('a message may have been sent where it was taken and not answered', async () => {
