@@ -31,7 +31,8 @@ export async function answerPage(endpoint: Endpoint, ctx: Context, asked: Asked,
   if (portions.isWhole) return envelope(endpoint, { ...page, nodes }, asked);
   const shell = (last: Pick<Connection, 'pageInfo'>) =>
     envelope(endpoint, { ...page, ...endOf(endpoint, last), nodes: new Printed(empty) }, asked);
-  return { ...shell(page), body: Readable.from(textOf(portions, { ...page, nodes }, (last) => jsonOf(shell(last).body))) };
+  const last = endpoint.pagingHeaders ? await portions.last({ ...page, nodes }) : page;
+  return { ...shell(last), body: Readable.from(textOf(portions, { ...page, nodes }, (last) => jsonOf(shell(last).body))) };
 }
 
 const empty = '[]';
@@ -95,6 +96,15 @@ class Portions {
     const left = [totalVariable, ...this.extras].map((name) => [name, false]);
     const rest = { ...this.asked, page: undefined, after: pageInfo.endCursor, ...Object.fromEntries(left) };
     return this.#fitting((size) => ({ ...rest, perPage: size }));
+  }
+
+  /** The last portion, where the first one is in hand: headers that tell where the page ends leave before its records. */
+  async last(first: Connection): Promise<Connection> {
+    const ahead = new Portions(this.ctx, this.asked, this.read, this.extras);
+    [ahead.#size, ahead.#left] = [this.#size, this.#left];
+    let last = first;
+    for (let next = await ahead.after(last); next; next = await ahead.after(last)) last = next;
+    return last;
   }
 
   /** As many records as one statement may print, at least one. */

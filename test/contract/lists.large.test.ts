@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { allPlaced } from '../support/automations.js';
+import { allPlaced, aTask } from '../support/automations.js';
 import { aFlow, graph } from '../support/callFlows.js';
 import { type Account, dataOf, type Loose, server, type TestServer } from '../support/index.js';
 
@@ -92,6 +92,28 @@ describe('a page of large records', () => {
       for (let n = 0; n < 20; n++) await list('per_page=1&is_published=true');
     });
     expect(printed.filter((bytes) => bytes > 100_000)).toHaveLength(1);
+  });
+});
+
+describe('a page of large records whose end its headers tell', () => {
+  it('is followed by the page after the cursor of its last record', async () => {
+    const { owner } = await api.seed.account();
+    for (let n = 1; n <= 7; n++) {
+      const nodes = [aTask('one', undefined, 'é'.repeat(350_000))];
+      dataOf(await owner.post('/automations', { name: `Automation ${n}`, graph: { startNodeId: 'one', nodes } }));
+      api.clock.advance(1000);
+    }
+    const read = async (query: string) => {
+      const { body, headers } = await owner.get(`/automations?${query}`);
+      return { names: body.data.map(({ name }: Loose) => name.at(-1)).join(''), cursor: headers['x-next-cursor'] as string, headers };
+    };
+    expect((await read('per_page=7')).names).toBe('7654321');
+    const first = await read('per_page=6');
+    expect([first.names, first.headers['x-total-count'], typeof first.cursor]).toEqual(['765432', '7', 'string']);
+    const last = await read(`cursor=${encodeURIComponent(first.cursor)}`);
+    expect([last.names, last.cursor]).toEqual(['1', undefined]);
+    const all = await read('sort=name&order=asc');
+    expect([all.names, all.cursor]).toEqual(['1234567', undefined]);
   });
 });
 
