@@ -10,6 +10,7 @@ import {
   server,
   type TestServer,
 } from '../support/index.js';
+import { eventually } from '../support/live.js';
 import { aStep } from '../support/sequences.js';
 
 let api: TestServer;
@@ -31,6 +32,8 @@ async function keyFor(...scopes: string[]): Promise<KeyClient> {
 }
 
 const beyond = ['{{contact.customFields.ssn}}', '{{ leadScore }}', 'Hi {{firstName}}, {{contact.jobTitle}}'];
+/** What a workflow knows besides the contact. */
+const ofRuns = ['{{record.jobTitle}}', '{{changes.jobTitle.to}}', '{{deal.value}}', '{{record.customFields.ssn}}', '{{Contact.jobTitle}}'];
 const shown =
   'Dear {{contact.firstName}} {{lastName}} ({{email}}, {{contact.phone}}) of {{contact.company}} at {{workspace.name}}, yours {{user.name}}';
 
@@ -58,12 +61,13 @@ describe('mails to many by a key that must not read contacts', () => {
   });
 });
 
+const template = (more: Loose = {}) => ({ name: 'Welcome', channel: 'email', body: 'Hello', ...more });
+
 describe('templates and sequences of a key that reads messages, and must not read contacts,', () => {
   let key: KeyClient;
   beforeAll(async () => {
     key = await keyFor('emails', 'messages');
   });
-  const template = (more: Loose = {}) => ({ name: 'Welcome', channel: 'email', body: 'Hello', ...more });
 
   it('are refused merge fields of a contact that a conversation does not show; texts that somebody else wrote stay', async () => {
     const theirs = dataOf(await acme.owner.post('/emails/templates', template({ body: beyond[0] })));
@@ -93,5 +97,42 @@ describe('templates and sequences of a key that reads messages, and must not rea
     const writer = await keyFor('emails');
     dataOf(await writer.post('/emails/templates', template({ body: beyond[2] })));
     dataOf(await writer.post('/emails/sequences', { name: 'Free', steps: [aStep(0, { body: beyond[2] })] }));
+  });
+});
+
+describe('what a run knows of its record, in a text of a key that reads messages and not contacts,', () => {
+  let key: KeyClient;
+  beforeAll(async () => {
+    key = await keyFor('emails', 'messages');
+  });
+
+  it('is refused, but of types that the key reads', async () => {
+    await expectNothingWritten(api, async () => {
+      for (const text of ofRuns) {
+        expectRefusal(await key.post('/emails/templates', template({ body: text })), 403, 'body');
+        expectRefusal(await key.post('/emails/sequences', { name: 'Mine', steps: [aStep(0, { subject: text })] }), 403, 'steps.0.subject');
+      }
+    });
+    const ofDeals = await keyFor('emails', 'messages', 'deals');
+    expectRefusal(await ofDeals.post('/emails/templates', template({ body: '{{deal.value}} {{record.value}}' })), 403, 'body');
+    dataOf(
+      await ofDeals.post('/emails/templates', template({ body: '{{deal.value}} {{event.name}} {{workflow.name}} {{automation.name}}' })),
+    );
+  });
+
+  it('is refused of a template that a workflow of somebody else mails', async () => {
+    const { id } = dataOf(await acme.owner.post('/emails/templates', template({ subject: 'Hello' })));
+    const actions = [{ type: 'send_email', config: { templateId: id } }];
+    const workflow = dataOf(await acme.owner.post('/workflows', { name: 'Mailer', trigger: { event: 'contact.created' }, actions }));
+    dataOf(await acme.owner.post(`/workflows/${workflow.id}/activate`, {}));
+    for (const field of ['subject', 'body', 'bodyHtml'])
+      expectRefusal(await key.patch(`/emails/templates/${id}`, { [field]: `Hi {{firstName}}, ${ofRuns[0]}` }), 403, field);
+    dataOf(await key.patch(`/emails/templates/${id}`, { body: 'Hi {{firstName}} by {{workflow.name}}' }));
+    const contact = await acme.contact({ firstName: 'Grace', jobTitle: 'Secret', email: 'grace@example.com' });
+    const [mail] = (await eventually(async () => {
+      const { data } = dataOf(await key.get(`/messages?contact_id=${contact.id}`));
+      return data.length > 0 && data;
+    })) as Loose[];
+    expect(mail).toMatchObject({ body: 'Hi Grace by Mailer' });
   });
 });
