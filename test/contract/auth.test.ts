@@ -181,10 +181,11 @@ describe('POST /auth/logout', () => {
 describe('GET /auth/me', () => {
   it('tells who is calling and where', async () => {
     const member = await acme.member('admin');
-    const { user, workspace } = dataOf(await member.get('/auth/me'));
+    const { user, workspace, permissions } = dataOf(await member.get('/auth/me'));
     expect(user).toEqual({ id: member.userId, name: 'Mem Ber', email: member.email, emailVerified: false, role: 'admin' });
     expect(workspace).toMatchObject({ id: acme.id, name: 'Acme', plan: 'enterprise' });
     expect(workspace.memberCount).toBeGreaterThan(1);
+    expect(permissions).toEqual([]);
   });
 
   it.each([

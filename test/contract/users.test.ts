@@ -124,6 +124,53 @@ describe('POST /users/invite', () => {
   });
 });
 
+describe('permissions of a member', () => {
+  const input = { permissions: { 'settings:edit': true } };
+  const change = (caller: Pick<typeof acme.owner, 'patch'>) => caller.patch('/settings/workspace', { currency: 'CHF' });
+
+  it('are given by an invitation, shown, and taken back', async () => {
+    const email = `may.edit@${acme.id}.example`;
+    const given = { 'settings:edit': true, unknown: true, no: false, text: 'true' };
+    const { id, permissions } = dataOf(await acme.owner.post('/users/invite', { email, permissions: given }));
+    expect(permissions).toEqual(['settings:edit', 'unknown']);
+    const member = api.anybody();
+    dataOf(await member.post('/auth/accept-invite', { token: await tokenMailed(api, email, 'accept-invite'), password }));
+    expect(dataOf(await member.get('/auth/me')).permissions).toEqual(permissions);
+    expect((await member.gql('{ me { permissions user { permissions } } }')).data.me).toEqual({ permissions, user: { permissions } });
+    dataOf(await change(member));
+
+    const told = await toldIn(acme, async () => {
+      for (let twice = 0; twice < 2; twice++)
+        expect(dataOf(await acme.owner.patch(`/users/${id}`, { permissions: {} })).permissions).toEqual([]);
+    });
+    expect([told.events, told.entries]).toEqual([[`user.updated ${id}`], [`user.updated ${id}`]]);
+    expect(told.rows[0]).toMatchObject({ changes: { permissions: { from: permissions, to: [] } }, data: { permissions: [] } });
+    expectRefusal(await change(member), 403);
+    expect(dataOf(await member.get('/auth/me')).permissions).toEqual([]);
+  });
+
+  it('are given by whoever gives roles, and neither to oneself nor to the owner', async () => {
+    const [admin, member] = [await acme.member('admin'), await acme.member()];
+    const document = 'mutation ($id: ID!, $input: UpdateUserInput!) { updateUser(id: $id, input: $input) { permissions } }';
+    await expectNothingWritten(api, async () => {
+      expectRefusal(await member.patch(`/users/${member.userId}`, input), 403);
+      for (const id of [admin.userId, acme.ownerId]) {
+        expectRefusal(await admin.patch(`/users/${id}`, input), 403);
+        expectGraphQLRefusal(await admin.gql(document, { id, input }), 403);
+      }
+      expectRefusal(await acme.owner.patch(`/users/${acme.ownerId}`, input), 403);
+      expectRefusal(await admin.patch(`/users/${member.userId}`, { permissions: null }), 400, 'permissions');
+      expectRefusal(await change(member), 403);
+    });
+    const { data } = await admin.gql(document, { id: member.userId, input });
+    expect(data.updateUser).toEqual({ permissions: ['settings:edit'] });
+    dataOf(await change(member));
+    expect(dataOf(await member.get(`/users/${member.userId}`)).permissions).toEqual(['settings:edit']);
+    const found = await member.gql('{ users(where: { permissions: { eq: "settings:edit" } }) { nodes { id } } }');
+    expect(found.data.users.nodes).toEqual([{ id: member.userId }]);
+  });
+});
+
 describe('what two do to a person at once', () => {
   it('is done and told once: a removal', async () => {
     for (let round = 0; round < 3; round++) {

@@ -78,7 +78,7 @@ describe('what a key reads of records outside its scopes', () => {
     expect(ofDashboard.sort()).toEqual(['Dashboard.needsFollowUp', 'Dashboard.recentActivities', 'Dashboard.staleDeals']);
     for (const place of ofDashboard) delete free[place];
     // A caller reads of themselves what there is.
-    expect(free['Viewer.user']).toBe('User: id name email role status lastActiveAt createdAt firstName lastName emailVerified');
+    expect(free['Viewer.user']).toBe('User: id name email role permissions status lastActiveAt createdAt firstName lastName emailVerified');
     for (const place of ['Viewer.user', 'AuthResult.user']) delete free[place];
     const users = Object.entries(free).filter(([, fields]) => fields.startsWith('User:'));
     expect(new Set(users.map(([, fields]) => fields))).toEqual(new Set(['User: id name']));

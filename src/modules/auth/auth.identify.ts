@@ -8,7 +8,7 @@ import type { Credentials, Identified } from '../../kernel/context/callers.js';
 import type { App, Context, Principal } from '../../kernel/context/context.js';
 import { type CallingMember, keyByHash, sessionByHash } from './auth.callers.js';
 import { digest, isKey as isFormedAsKey } from './auth.secrets.js';
-import { accountInfo, mustHaveMfa, sessionLife } from './auth.session.js';
+import { accountInfo, mustHaveMfa, permissionsOf, sessionLife } from './auth.session.js';
 import { tryToNoteUse } from './auth.use.js';
 
 interface Known {
@@ -198,10 +198,6 @@ async function findKey(app: App, hash: string): Promise<Known> {
 interface Member extends Pick<CallingMember, 'userId' | 'name' | 'role' | 'permissions'> {
   account: Parameters<typeof accountInfo>[0];
 }
-
-/** The names that are true in a member's permissions. */
-const permissionsOf = (permissions: unknown): string[] =>
-  Object.entries((permissions ?? {}) as object).flatMap(([name, isGranted]) => (isGranted === true ? [name] : []));
 
 export const principalOf = (
   kind: Principal['kind'],

@@ -1,6 +1,6 @@
 import { Field } from 'type-graphql';
 import { eventsOf } from '../../kernel/events/recordEvents.js';
-import { Count, Entity, Id, OneOf, oneOf, Stamp, Text } from '../../kernel/model/fields.js';
+import { Count, Entity, Id, OneOf, oneOf, Stamp, Text, Texts } from '../../kernel/model/fields.js';
 import { Plan } from '../plans/plan.model.js';
 
 export const Role = oneOf(
@@ -23,6 +23,12 @@ export const UserStatus = oneOf(
   'Where a person stands in the workspace',
 );
 
+/** The field `permissions` of a member: at most as many as a given object has room for. */
+export const Permissions = () =>
+  Texts(2000, 8192, 'Rights that are given besides the role, by name: settings:edit. Owners and admins have all of them without', {
+    required: true,
+  });
+
 /** Contract "User": a person's place in the workspace. Who reads a record reads who wrote it or looks after it by id and name. */
 @Entity('A member of the workspace', { scope: 'users', alongside: ['id', 'name'] })
 export class User {
@@ -30,6 +36,7 @@ export class User {
   @Text(200, 'Name', { required: true }) name: string;
   @Text(254, 'E-mail address', { required: true }) email: string;
   @OneOf(Role, 'What the person may do', { required: true }) role: keyof typeof Role;
+  @Permissions() permissions: readonly string[];
   @OneOf(UserStatus, 'Where the person stands', { required: true }) status: keyof typeof UserStatus;
   @Stamp('When the person last used the server, by a session or a key, to a minute', {}) lastActiveAt: Date | null;
   @Stamp('When the person was invited or joined') createdAt: Date;

@@ -1,6 +1,6 @@
 import { Anything, Edit, Email, Entity, Flag, Input, Nested, OneOf, Ref, Secret, SomeOf, Text, Texts } from '../../kernel/model/fields.js';
 import { OfCaller, OfLogin, RestName } from '../../kernel/model/recordMarks.js';
-import { Role, User, Workspace } from './auth.member.model.js';
+import { Permissions, Role, User, Workspace } from './auth.member.model.js';
 
 /** No object of its own: which workspace it is, its name and the role in it. */
 @Entity('An account that the person belongs to')
@@ -58,6 +58,7 @@ export class Viewer {
   )
   @OfCaller('id', 'name', 'plan', 'memberCount')
   workspace: Workspace;
+  @Permissions() permissions: readonly string[];
   @Flag('Whether the caller is to set up a second factor before anything else', { required: true }) mfaSetupRequired: boolean;
 }
 

@@ -49,9 +49,9 @@ export async function logout(ctx: Context) {
 
 /** Contract GET /auth/me. */
 export async function me(ctx: Context): Promise<Viewer> {
-  const { account, owesMfa = false } = ctx.caller;
+  const { account, permissions = [], owesMfa = false } = ctx.caller;
   const member = found(await ctx.db.membership.findFirst({ where: { userId: ctx.person }, include: { user: true } }), 'User');
-  return { user: userOf(member.user, member), workspace: workspaceOf(account), mfaSetupRequired: owesMfa };
+  return { user: userOf(member.user, member), workspace: workspaceOf(account), permissions, mfaSetupRequired: owesMfa };
 }
 
 /** How many active members a workspace has. */

@@ -14,6 +14,7 @@ export const sessionLife = 7 * dayMs;
 interface Member extends Pick<User, 'name' | 'createdAt'> {
   role: string;
   status: string;
+  permissions: unknown;
   account: { id: string; name: string; plan: string };
 }
 
@@ -21,11 +22,18 @@ type Person = Required<Pick<User, 'id' | 'email' | 'firstName' | 'lastName'>> & 
 type Entering = Person & { mfaEnabledAt: Date | null };
 type Place = Member & { account: { mfaRoles: string[] } };
 
+/** The names that are true in a member's permissions, in one order. */
+export const permissionsOf = (permissions: unknown): string[] =>
+  Object.entries((permissions ?? {}) as object)
+    .flatMap(([name, isGranted]) => (isGranted === true ? [name] : []))
+    .sort();
+
 /** A person as a member of an account. */
 export function userOf(person: Person, member: Omit<Member, 'account'> & { lastActiveAt: Date | null }): User {
   const { id, email, firstName, lastName, emailVerifiedAt } = person;
   const { name, role, status, lastActiveAt, createdAt } = member;
-  const place = { name, role: role as User['role'], status: status as User['status'], lastActiveAt, createdAt };
+  const rights = { role: role as User['role'], permissions: permissionsOf(member.permissions) };
+  const place = { name, ...rights, status: status as User['status'], lastActiveAt, createdAt };
   return { id, email, firstName, lastName, emailVerified: emailVerifiedAt !== null, ...place };
 }
 

@@ -77,7 +77,7 @@ async function place(inside: Context, userId: string, input: InviteUserInput & {
 async function emitInvited(inside: Context, id: string, before: User | null): Promise<void> {
   userLoader(inside).clear(id);
   const record = await getUser(inside, id);
-  const changes = before ? changesBetween(before, record, ['status', 'role', 'name', 'email']) : undefined;
+  const changes = before ? changesBetween(before, record, ['status', 'role', 'permissions', 'name', 'email']) : undefined;
   const name = before?.status === 'invited' ? 'user.updated' : 'user.created';
   await inside.emit({ name, record, changes, also: { 'user.invited': ['status'] } });
 }

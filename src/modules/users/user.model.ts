@@ -13,6 +13,9 @@ export const GivenRole = oneOf(
   'The role that a person can be given',
 );
 
+const permissions =
+  'Rights besides the role, each name with true: {"settings:edit": true} lets a member change the settings of the workspace, its phone numbers and its vendor of lines';
+
 /** What an invitation says of a person. */
 @ObjectType()
 class Invitation {
@@ -22,7 +25,7 @@ class Invitation {
   @Text(100, 'Family name') lastName: string | null;
   @Text(30, 'Phone number') phone: string | null;
   @Text(20, 'Extension') extension: string | null;
-  @JsonObject(8, 'Rights besides the role') permissions: object | null;
+  @JsonObject(8, permissions) permissions: object | null;
 }
 
 /** Contract POST /users/invite. */
@@ -33,6 +36,7 @@ export class InviteUserInput extends Draft(Invitation) {}
 class UserChanges {
   @OneOf(GivenRole, 'What they may do', { required: true }) role: keyof typeof GivenRole;
   @Text(200, 'Name', { required: true }) name: string;
+  @JsonObject(8, `${permissions}. They take the place of those before`, { required: true }) permissions: object;
 }
 
 @Input('Changes to a member')

@@ -37,7 +37,7 @@ export class UserResolver {
     return inviteUser(ctx, input);
   }
 
-  @Mutation(() => User, { description: 'Changes the role or the name of a member' })
+  @Mutation(() => User, { description: 'Changes the role, the permissions or the name of a member' })
   @Access(administration)
   updateUser(@Ctx() ctx: Context, @IdArg() id: string, @In() input: UpdateUserInput) {
     return users.updateUser(ctx, id, input);

@@ -8,6 +8,7 @@ import { lockBefore } from '../../kernel/operations/lockBefore.js';
 import { rowsByIds } from '../../kernel/operations/rowsByIds.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { callersChanged } from '../auth/auth.identify.js';
+import { permissionsOf } from '../auth/auth.session.js';
 import { endInvitations } from '../auth/auth.tokens.js';
 import type { UpdateUserInput, User, UserList } from './user.model.js';
 import { userTable } from './user.table.js';
@@ -25,17 +26,17 @@ export async function getUser(ctx: Context, id: string): Promise<User> {
 
 const userRows = rowsToChange(userTable);
 
-/** Contract PATCH /users/{id}: only the owner changes the owner, and not the role; nobody promotes themselves. */
-export async function updateUser(ctx: Context, id: string, { role, name }: UpdateUserInput): Promise<User> {
+/** Contract PATCH /users/{id}: only the owner changes the owner, and not the rights; nobody promotes themselves. */
+export async function updateUser(ctx: Context, id: string, { role, name, permissions }: UpdateUserInput): Promise<User> {
   const user = await ctx.forChange(userRows, id);
   check(user.role !== 'owner' || user.id === ctx.caller.userId, () => denied('Only the owner may change the owner'));
-  if (role !== undefined && role !== user.role) {
-    check(user.role !== 'owner', () => denied("The owner's role cannot be changed"));
-    check(user.id !== ctx.caller.userId, () => denied('You cannot change your own role'));
-  }
-  const changes = changesBetween(user, { ...user, ...(role && { role }), ...(name && { name }) }, ['role', 'name']);
+  const given = { ...(role && { role }), ...(name && { name }), ...(permissions && { permissions: permissionsOf(permissions) }) };
+  const changes = changesBetween(user, { ...user, ...given }, ['role', 'name', 'permissions']);
+  const right = changes.role ? 'role' : changes.permissions && 'permissions';
+  check(!right || user.role !== 'owner', () => denied(`The owner's ${right} cannot be changed`));
+  check(!right || user.id !== ctx.caller.userId, () => denied(`You cannot change your own ${right}`));
   if (isNothing(changes)) return user;
-  await ctx.db.membership.updateMany({ where: { userId: user.id }, data: { role, name } });
+  await ctx.db.membership.updateMany({ where: { userId: user.id }, data: { role, name, permissions } });
   userLoader(ctx).clear(user.id);
   const saved = await getUser(ctx, user.id);
   await ctx.emit({ name: 'user.updated', record: saved, changes });
