@@ -183,6 +183,28 @@ describe('a key without the scope users, over REST,', () => {
   });
 });
 
+describe('a key without the scope contacts', () => {
+  it('searches invoices by the names of their contacts, and by no address or number', async () => {
+    const acme = await api.seed.account();
+    const { id: contactId } = await acme.contact({ firstName: 'Ada', lastName: 'King', email: 'love@example.org', phone: '+14155550123' });
+    const { id, invoiceNumber } = await acme.invoice({ contactId });
+    const [narrow, wide] = [await acme.key({ scopes: ['invoices'] }), await acme.key({ scopes: ['invoices', 'contacts'] })];
+    const found = async (caller: Pick<KeyClient, 'get' | 'gql'>, search: string) => {
+      const { data } = dataOf(await caller.get(`/invoices?search=${encodeURIComponent(search)}`));
+      const text = 'query ($search: String) { invoices(filter: { search: $search }) { totalCount nodes { id } } }';
+      const { invoices } = (await caller.gql(text, { search })).data;
+      expect([invoices.totalCount, invoices.nodes]).toEqual([data.length, data.map((one: { id: string }) => ({ id: one.id }))]);
+      return invoices.nodes.map((one: { id: string }) => one.id);
+    };
+    for (const search of ['love@', 'love@example.org', '5550123', '+1 415 555 0123', '(415) 555-0123']) {
+      expect([search, await found(narrow, search)]).toEqual([search, []]);
+      for (const caller of [wide, acme.owner]) expect([search, await found(caller, search)]).toEqual([search, [id]]);
+    }
+    for (const search of ['ada', 'kin', 'a', 'ada king', invoiceNumber])
+      expect([search, await found(narrow, search)]).toEqual([search, [id]]);
+  });
+});
+
 describe('who may not see an event, whatever the scopes are,', () => {
   let acme: Account;
   beforeAll(async () => {

@@ -157,7 +157,10 @@ export class RecordedPayment {
 /** Contract GET /invoices; REST sends them in snake_case. */
 @Input('Which invoices')
 export class InvoiceFilter {
-  @Text(200, "The number, or the contact's name, e-mail or phone: part of it from three characters on, the start of a word for one or two")
+  @Text(
+    200,
+    "The number, or the contact's name, e-mail or phone (for a key without the scope contacts the name alone): part of it from three characters on, the start of a word for one or two",
+  )
   search?: string | null;
   @OneOf(InvoiceStatus, 'Where it stands') status?: keyof typeof InvoiceStatus | null;
   @Ref('Contact') contactId?: string | null;
