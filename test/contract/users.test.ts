@@ -76,7 +76,7 @@ describe('POST /users/invite', () => {
     const invite = (body: object) => acme.owner.post('/users/invite', { email, ...body });
     const { id } = dataOf(await invite({ firstName: 'A', phone: '+15551234567' }));
     dataOf(await invite({ firstName: 'B', role: 'admin' }));
-    dataOf(await invite({ phone: '+15557654321' }));
+    dataOf(await invite({ phone: '+15557654321', role: 'member' }));
     expect((await logOf(id)).map(({ type, changes }) => [type, changes])).toEqual([
       ['user.invited', null],
       ['user.invited', { role: { from: 'member', to: 'admin' }, name: { from: 'A', to: 'B' } }],
@@ -121,6 +121,34 @@ describe('POST /users/invite', () => {
       if (accepted.status === 200) expect([again.status, status, (await person.get('/auth/me')).status]).toEqual([422, 'active', 200]);
       else expect([accepted.status, again.status, status]).toEqual([400, 201, 'invited']);
     }
+  });
+});
+
+describe('an invitation that is sent again', () => {
+  const rights = { role: 'admin', permissions: ['settings:edit'] };
+  const given = { role: 'admin', permissions: { 'settings:edit': true } };
+  const inviting =
+    (email: string) =>
+    async (body: object = {}): Promise<Loose> =>
+      dataOf(await acme.owner.post('/users/invite', { email, ...body }));
+
+  it('leaves the role and the permissions that it does not name', async () => {
+    const invite = inviting(`stands@${acme.id}.example`);
+    const { id } = await invite(given);
+    const told = await toldIn(acme, async () => expect(await invite()).toMatchObject(rights));
+    expect(told.events).toEqual([`user.invited ${id}`, `user.updated ${id}`]);
+    expect(told.rows.map(({ changes }) => changes)).toEqual([{}, {}]);
+    expect(await invite({ role: 'member' })).toMatchObject({ ...rights, role: 'member' });
+    dataOf(await acme.owner.patch(`/users/${id}`, { role: 'admin' }));
+    expect(await invite({ role: null, permissions: null })).toMatchObject(rights);
+    expect(await invite({ permissions: {} })).toMatchObject({ role: 'admin', permissions: [] });
+  });
+
+  it('gives who was removed nothing of what they had', async () => {
+    const invite = inviting(`ended@${acme.id}.example`);
+    const { id } = await invite(given);
+    dataOf(await acme.owner.del(`/users/${id}`));
+    expect(await invite()).toMatchObject({ id, role: 'member', permissions: [] });
   });
 });
 

@@ -21,7 +21,6 @@ import { getUser, userLoader } from './user.service.js';
  */
 export async function inviteUser(ctx: Context, input: InviteUserInput): Promise<User> {
   const { email, firstName, lastName } = input;
-  const role = input.role ?? 'member';
   await checkMayMail(ctx);
   await spendChosenMail(ctx, 'invite', email);
   let mailing: Mailing | undefined;
@@ -32,7 +31,7 @@ export async function inviteUser(ctx: Context, input: InviteUserInput): Promise<
     // Before the place is looked at: an acceptance that is under way ends first, or finds its token ended.
     const data = { email, ...(firstName || lastName ? { firstName, lastName } : await namesSent(inside, id)) };
     const token = await issueToken(inside, 'invite', id, { account: inside.caller.account.id, data });
-    await place(inside, id, { ...input, role });
+    await place(inside, id, input);
     mailing = await mailOfToken(inside, token, invitation(ctx, email, token));
     return getUser(inside, id);
   });
@@ -55,16 +54,19 @@ const holdPlace = statement({
 });
 
 /** Gives a person a place in the account that they may accept, or renews it. */
-async function place(inside: Context, userId: string, input: InviteUserInput & { role: string }): Promise<void> {
-  const { email, firstName, lastName, extension, role } = input;
+async function place(inside: Context, userId: string, input: InviteUserInput): Promise<void> {
+  const { email, firstName, lastName, extension } = input;
   // By the country of now: that of later would make it another number.
   const phone = input.phone && asE164(input.phone, inside.caller.account.defaultCountry);
   await inside.rows(holdPlace, { user: userId });
   const known = await inside.db.membership.findFirst({ where: { userId } });
   check(!known || ['invited', 'removed'].includes(known.status), () => unprocessable('email', 'taken', 'belongs to a member already'));
   const before = known && (await userLoader(inside).load(userId));
-  if (known?.status !== 'invited') await checkPlan(inside, usersOfPlan);
-  const permissions = input.permissions ?? {};
+  // Who was removed begins anew.
+  const invited = known?.status === 'invited' ? known : null;
+  if (!invited) await checkPlan(inside, usersOfPlan);
+  const role = input.role ?? invited?.role ?? 'member';
+  const permissions = input.permissions ?? (invited?.permissions as object | undefined) ?? {};
   const invitedBy = inside.caller.userId;
   const data = { role, phone, extension, permissions, status: 'invited', invitedBy, invitedAt: inside.now(), invitedEmail: email };
   const name = known && !firstName && !lastName ? known.name : displayName({ email, firstName, lastName });

@@ -20,7 +20,8 @@ const permissions =
 @ObjectType()
 class Invitation {
   @Email('E-mail address', { required: true }) email: string;
-  @OneOf(GivenRole, 'member by default', { optional: true }) role: keyof typeof GivenRole;
+  @OneOf(GivenRole, 'member by default; of who is invited already the role that they were given', { optional: true })
+  role: keyof typeof GivenRole;
   @Text(100, 'Given name') firstName: string | null;
   @Text(100, 'Family name') lastName: string | null;
   @Text(30, 'Phone number') phone: string | null;
