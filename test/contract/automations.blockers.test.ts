@@ -48,6 +48,11 @@ const cases: [string, () => Promise<string[]>, string[]][] = [
   ['an island', () => blocked([node('a', 'end'), pause('b', 'c'), node('c', 'goal', 'b')]), ['unreachable_node b', 'unreachable_node c']],
   ['a second trigger', () => blocked([node('a', 'trigger', 'b'), node('b', 'trigger')]), ['bad_trigger b']],
   ['a cycle without a wait', () => blocked([node('a', 'goal', 'b'), node('b', 'goal', 'a')]), ['endless_loop a', 'endless_loop b']],
+  [
+    'a cycle with a wait for an instant, which comes once',
+    () => blocked([node('a', 'goal', 'b'), node('b', 'wait', 'a', { config: { until: '2099-12-01T09:00:00Z' } })]),
+    ['endless_loop a', 'endless_loop b'],
+  ],
   ['a node that leads to itself', () => blocked([node('a', 'goal', 'a')]), ['endless_loop a']],
   ['a condition without conditions', () => blocked([node('a', 'condition')]), ['bad_condition a']],
   ['a condition on no field', () => blocked([node('a', 'condition', null, { config: { conditions: { moon: 1 } } })]), ['bad_condition a']],
@@ -161,6 +166,11 @@ describe('the blockers of a draft', () => {
 
   it('takes a cycle that waits', async () => {
     expect(await blocked([node('a', 'goal', 'b'), pause('b', 'a')])).toEqual([]);
+    const until = (moment: string, next: string) => node(moment, 'wait', next, { config: { until: moment } });
+    expect(await blocked([node('a', 'goal', '09:00'), until('09:00', 'a')])).toEqual([]);
+    // The instant is waited for in the first round.
+    const instant = '2099-12-01T09:00:00Z';
+    expect(await blocked([node('a', 'goal', instant), until(instant, 'b'), pause('b', 'a')])).toEqual([]);
   });
 
   it('looks at the largest graph in an instant, however it is tangled', async () => {

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { allPlaced, aNode, aTask } from '../support/automations.js';
 import { acme, api, automations, served } from '../support/automationsServed.js';
-import { dataOf, minute } from '../support/index.js';
+import { dataOf, hour, type Loose, minute } from '../support/index.js';
 import { eventually } from '../support/live.js';
 
 served();
@@ -50,5 +50,30 @@ describe('a feed that is read after the time of a wait is out', () => {
     await lease('null');
     await automations.until(run, 'success');
     expect(await automations.tasks(contact)).toEqual(['remind']);
+  });
+});
+
+describe('a wait for an instant that is past', () => {
+  const instant = { until: '2020-01-01T00:00:00Z' };
+
+  it('fails where the run comes round to it at once, in a version that was published while it could', async () => {
+    const id = await automations.make([aTask('task', 'rest'), aNode('rest', 'wait', { days: 7 }, 'task')]);
+    const { automationVersion } = api.app.database.prisma;
+    const { graph }: Loose = await automationVersion.findFirstOrThrow({ where: { automationId: id } });
+    const nodes = graph.nodes.map((node: Loose) => (node.id === 'rest' ? { ...node, config: instant } : node));
+    await automationVersion.updateMany({ where: { automationId: id }, data: { graph: { ...graph, nodes } } });
+    const [run] = await automations.enroll(id, await automations.contact());
+    expect(await automations.until(run!, 'success', 'failed')).toMatchObject({ status: 'failed', endReason: 'failed', steps: 4 });
+    expect(await automations.path(run!)).toEqual(['task completed', 'rest completed', 'task completed', 'rest failed']);
+  });
+
+  it('is over in each round of a circle that has a wait besides', async () => {
+    const nodes = [aNode('begin', 'wait', instant, 'task'), aTask('task', 'rest'), aNode('rest', 'wait', { hours: 1 }, 'begin')];
+    const run = await automations.begin(nodes);
+    await automations.until(run, 'waiting');
+    api.clock.advance(hour);
+    await eventually(async () => (await automations.run(run)).steps === 6);
+    const round = ['begin completed', 'task completed'];
+    expect(await automations.path(run)).toEqual([...round, 'rest completed', ...round, 'rest waiting']);
   });
 });

@@ -146,7 +146,7 @@ function ofGraph(ctx: Context, given: Given, { nodes, event }: Plan, isTooLarge:
     ...triggers.map(({ id }) => at(id, 'bad_trigger', 'a trigger can only be the start')),
     ...nodes.flatMap((node) => ofNode(ctx, node, event)),
     ...unreachableOf(start, nodes, byId).map((id) => at(id, 'unreachable_node', 'no path leads to it')),
-    ...loopsOf(nodes, byId).map((id) => at(id, 'endless_loop', 'it leads back to itself without a wait')),
+    ...loopsOf(nodes, byId).map((id) => at(id, 'endless_loop', 'it leads back to itself without a wait that begins anew')),
   ];
 }
 

@@ -101,7 +101,7 @@ export const AutomationBlockerCode = oneOf(
     unreachable_node: 'No path leads to the node',
     unknown_node: 'The node leads to one that is not there',
     duplicate_node: 'Two nodes have one id',
-    endless_loop: 'The node leads back to itself without a wait',
+    endless_loop: 'The node leads back to itself without a wait that begins anew',
     bad_trigger: 'The event starts nothing, or the start is said differently in two places',
     bad_condition: 'Conditions are missing, or cannot be asked',
     bad_branch: 'A branch lacks its conditions, or they cannot be asked, or there are too many',

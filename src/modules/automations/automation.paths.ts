@@ -1,4 +1,5 @@
 import { type GraphNode, nextOf } from './automation.graph.js';
+import { isOnce, waitOf } from './automation.wait.js';
 
 type Nodes = ReadonlyMap<string, GraphNode>;
 
@@ -18,11 +19,11 @@ export function unreachableOf(start: GraphNode, nodes: readonly GraphNode[], byI
 }
 
 /**
- * The nodes that come round to themselves without a wait: what is left when nodes that nothing leads to are taken away one after
- * the other, and those that lead nowhere.
+ * The nodes that come round to themselves without a wait that begins anew: what is left when nodes that nothing leads to are taken away
+ * one after the other, and those that lead nowhere.
  */
 export function loopsOf(nodes: readonly GraphNode[], byId: Nodes): string[] {
-  const moving = new Map([...byId].filter(([, { type }]) => type !== 'wait'));
+  const moving = new Map([...byId].filter(([, { type, config }]) => type !== 'wait' || isOnce(waitOf(config))));
   const forward = new Map([...moving].map(([id, node]) => [id, nextOf(node).filter((next) => moving.has(next))]));
   const backward = new Map<string, string[]>([...moving.keys()].map((id) => [id, []]));
   for (const [id, targets] of forward) for (const target of targets) backward.get(target)!.push(id);

@@ -23,6 +23,9 @@ export type Wait =
   | { at: Date }
   | { event: string; conditions: unknown; patience: Span | null };
 
+/** Whether a wait is for an instant, which comes once: whoever comes round to it again goes on at once. All others begin anew. */
+export const isOnce = (wait: Wait | undefined): boolean => wait !== undefined && 'at' in wait;
+
 const isPart = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value) && value >= 0;
 
 /** `{days: 1, hours: 12}`, or `{duration: 5, unit: 'minutes'}`; undefined for what is none, or nothing at all. Null is absent. */

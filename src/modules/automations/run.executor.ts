@@ -60,6 +60,8 @@ export class RunExecutor {
   #actions = 0;
   #steps: number;
   #goal: string | null;
+  /** The waits that are over since the run last rested. */
+  readonly #passed = new Set<string>();
   /** Whether a wait for an event has begun. */
   #isToLook = false;
   #contact?: Promise<Record<string, unknown> | null>;
@@ -89,6 +91,7 @@ export class RunExecutor {
     if (run.status === 'waiting') {
       const next = await this.#resume(this.#nodes.get(at!)!);
       if (next === undefined) return false;
+      this.#passed.add(at!);
       at = next;
     }
     const turn = new YieldTimer();
@@ -163,8 +166,7 @@ export class RunExecutor {
   async #wait(node: GraphNode, now: Date): Promise<Step | undefined> {
     const wait = waitOf(node.config)!;
     const waitUntil = endOfWait(wait, now, this.ctx.caller.account.timezone);
-    if (waitUntil && waitUntil <= now)
-      return this.#log(node, now, { type: 'wait', status: 'completed', output: { ended: 'time' }, next: node.next });
+    if (waitUntil && waitUntil <= now) return this.#pass(node, now);
     const begins = 'event' in wait ? await beginningOf(this.ctx, this.run, wait) : nowhere;
     if (typeof begins === 'string')
       return this.#log(node, now, { type: 'wait', status: 'failed', output: null, next: null, error: begins });
@@ -175,6 +177,17 @@ export class RunExecutor {
     if (waitEvent === null) await this.#keep(resting);
     else await this.#announce({ ...resting, dueAt: now });
     return undefined;
+  }
+
+  /**
+   * Goes on at a wait whose instant is past. One to which the run comes round without having rested fails: versions that were published
+   * while they could go round so would act thousands of times at once.
+   */
+  #pass(node: GraphNode, now: Date): Step {
+    const error = this.#passed.has(node.id) ? 'It came round to this wait at once: its instant is past' : undefined;
+    this.#passed.add(node.id);
+    if (error) return this.#log(node, now, { type: 'wait', status: 'failed', output: null, next: null, error });
+    return this.#log(node, now, { type: 'wait', status: 'completed', output: { ended: 'time' }, next: node.next });
   }
 
   /** Keeps a wait for an event, to look once that is committed what came meanwhile. */
