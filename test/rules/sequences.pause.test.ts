@@ -8,6 +8,7 @@ import {
   expectRefusal,
   hour,
   type KeyClient,
+  minute,
   onPostgres,
   server,
   type TestServer,
@@ -93,6 +94,39 @@ describe('a run that is paused', () => {
     dataOf(await steer(id, 'pause'));
     dataOf(await key.patch(`/contacts/${contactId}`, { doNotContact: true }));
     expect(await sequences.run(id)).toMatchObject({ status: 'cancelled', endReason: 'do_not_contact' });
+  });
+});
+
+describe('a run that is held over a change of clocks', () => {
+  it.each<[string, (own: Sequences, run: { id: string; sequenceId: string }, isOn: boolean) => Promise<unknown>]>([
+    [
+      'by itself',
+      async ({ key: own }, { id, sequenceId }, isOn) =>
+        dataOf(await own.post(`/emails/sequences/${sequenceId}/enrollments/${id}/${isOn ? 'resume' : 'pause'}`, {})),
+    ],
+    ['with its sequence', (own, { sequenceId }, isActive) => own.change(sequenceId, { isActive })],
+  ])('%s keeps the local time of its enrollment for all that is left', async (_how, turn) => {
+    api.clock.set('2027-03-08T14:00:00Z');
+    const account = await api.seed.account();
+    await api.app.database.prisma.account.update({ where: { id: account.id }, data: { timezone: 'America/New_York' } });
+    const own = new Sequences(account, await account.key());
+    const id = await own.begin([aStep(0), aStep(5), aStep(6)]);
+    await own.sent(id, 1);
+    const nextIsAt = async (moment: string) => {
+      const { nextEmailAt } = await own.run(id);
+      // Within the seconds that the test has taken.
+      expect(Math.abs(nextEmailAt!.getTime() - Date.parse(moment))).toBeLessThan(minute);
+      return nextEmailAt!;
+    };
+    const run = await own.run(id);
+    api.clock.set('2027-03-12T17:00:00Z');
+    await turn(own, run, false);
+    // Three days later by the clocks, of which one has 23 hours.
+    api.clock.set('2027-03-15T16:00:00Z');
+    await turn(own, run, true);
+    api.clock.set(await nextIsAt('2027-03-16T13:00:00Z'));
+    await own.sent(id, 2);
+    await nextIsAt('2027-03-17T13:00:00Z');
   });
 });
 

@@ -14,7 +14,7 @@ import { unpaid } from '../plans/plan.limits.js';
 import { isTooLarge, merged, mergedHtml, mergedSubject, Room, saysNothing, valuesOf } from '../templates/template.mergeFields.js';
 import { endEnrollments } from './enrollment.end.js';
 import type { EnrollmentEnd } from './enrollment.model.js';
-import { putOffMs } from './enrollment.putOff.js';
+import { putOffTimes } from './enrollment.putOff.js';
 import { emitEnrollment } from './enrollment.service.js';
 import { type EnrollmentRow, enrollmentTable } from './enrollment.table.js';
 
@@ -175,8 +175,9 @@ const tracked = ['status', 'currentStep', 'lastEmailSentAt', 'nextEmailAt', 'end
 /** Moves an enrollment on by a step: to the next one, never before this one, or to its end. */
 async function moveOn(ctx: Context, { nextDelay, ...before }: Due): Promise<void> {
   const now = ctx.now();
-  const countsFrom = new Date(before.countsFrom.getTime() + putOffMs(before));
-  const at = nextDelay === null ? null : daysAfter(countsFrom, nextDelay, ctx.caller.account.timezone);
+  const { timezone } = ctx.caller.account;
+  const { countsFrom } = putOffTimes(before, timezone);
+  const at = nextDelay === null ? null : daysAfter(countsFrom, nextDelay, timezone);
   const nextEmailAt = at && new Date(Math.max(at.getTime(), now.getTime()));
   const end = { status: 'completed', endedAt: now, endReason: 'completed' } as const;
   const after = ctx.update('Enrollment', before, {

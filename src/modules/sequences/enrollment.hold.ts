@@ -1,15 +1,45 @@
+import { YieldTimer } from '../../kernel/base/eventLoop.js';
 import type { Context } from '../../kernel/context/context.js';
-import { instant, listOf, uuid } from '../../kernel/database/kinds.js';
-import { sql } from '../../kernel/database/sql.js';
+import { instant, listOf, text, uuid } from '../../kernel/database/kinds.js';
+import { type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/changes.js';
 import { changeAll } from '../../kernel/operations/changeAll.js';
 import { unpark } from '../messages/message.hold.js';
-import { putOff } from './enrollment.putOff.js';
+import { heldTimes, putOffTimes, type Times } from './enrollment.putOff.js';
 import { emitEnrollment } from './enrollment.service.js';
-import { enrollmentTable } from './enrollment.table.js';
+import { type EnrollmentRow, enrollmentTable } from './enrollment.table.js';
 
 const { shape: row, columns } = enrollmentTable;
+
+const known = statement({
+  name: 'enrollmentsToRetime',
+  takes: { ids: listOf(uuid) },
+  row,
+  text: ({ account, ids }) => sql`select ${columns} from enrollments t where t.account_id = ${account} and t.id = any(${ids})`,
+});
+
+const takes = { ids: listOf(uuid), countsFrom: listOf(text), nextEmailAt: listOf(text), now: instant };
+
+/** Enrollments and their new times, as a statement takes them: the clocks of the workspace say these, which the database may not know. */
+async function retimed(ctx: Context, ids: string[], timesOf: (row: EnrollmentRow, zone: string, now: Date) => Times) {
+  const given = { ids: [] as string[], countsFrom: [] as string[], nextEmailAt: [] as string[], now: ctx.now() };
+  const turn = new YieldTimer();
+  for (const enrollment of await ctx.rows(known, { ids })) {
+    if (turn.isDue) await turn.take();
+    const { countsFrom, nextEmailAt } = timesOf(enrollment, ctx.caller.account.timezone, given.now);
+    given.ids.push(enrollment.id);
+    given.countsFrom.push(countsFrom.toISOString());
+    given.nextEmailAt.push(nextEmailAt?.toISOString() ?? '');
+  }
+  return given;
+}
+
+/** Enrollments as they were, each with its new times. */
+const before = (account: Sql, { ids, countsFrom, nextEmailAt }: Record<Exclude<keyof typeof takes, 'now'>, Sql>): Sql => sql`
+  select e.id, e.held_at, e.next_email_at, n.counts_from::timestamptz as counts_from, nullif(n.next_at, '')::timestamptz as next_at
+  from enrollments e join unnest(${ids}, ${countsFrom}, ${nextEmailAt}) n(id, counts_from, next_at) on n.id = e.id
+  where e.account_id = ${account}`;
 
 const toHold = statement({
   name: 'enrollmentsToHold',
@@ -23,14 +53,13 @@ const toHold = statement({
 
 const holding = statement({
   name: 'holdEnrollments',
-  takes: { ids: listOf(uuid), now: instant },
+  takes,
   row: { ...row, wasNextAt: row.nextEmailAt },
   changes: true,
-  text: ({ account, ids, now }) => sql`
-    with active as (
-      select e.id, e.next_email_at, ${putOff} as put_off from enrollments e where e.account_id = ${account} and e.id = any(${ids}))
-    update enrollments t set held_at = ${now}, due_at = null, leased_until = null, counts_from = t.counts_from + a.put_off,
-      next_email_at = a.next_email_at + a.put_off, updated_at = ${now}
+  text: ({ account, now, ...given }) => sql`
+    with active as (${before(account, given)})
+    update enrollments t set held_at = ${now}, due_at = null, leased_until = null, counts_from = a.counts_from,
+      next_email_at = a.next_at, updated_at = ${now}
     from active a where t.account_id = ${account} and t.id = a.id returning ${columns}, a.next_email_at as "wasNextAt"`,
 });
 
@@ -38,7 +67,7 @@ const holding = statement({
 export const hold = (ctx: Context, sequence: string): Promise<void> =>
   changeAll(ctx, {
     find: () => ctx.rows(toHold, { sequence }),
-    change: (ids) => ctx.rows(holding, { ids, now: ctx.now() }),
+    change: async (ids) => ctx.rows(holding, await retimed(ctx, ids, putOffTimes)),
     tell: ({ wasNextAt, ...after }) =>
       emitEnrollment(ctx, 'updated', after, changesBetween({ heldAt: null, nextEmailAt: wasNextAt }, after, ['heldAt', 'nextEmailAt'])),
   });
@@ -55,14 +84,12 @@ const toRelease = statement({
 
 const releasing = statement({
   name: 'releaseEnrollments',
-  takes: { ids: listOf(uuid), now: instant },
+  takes,
   row: { ...row, wasHeldAt: instant, wasNextAt: row.nextEmailAt },
   changes: true,
-  text: ({ account, ids, now }) => sql`
-    with held as (
-      select e.id, e.held_at, e.next_email_at from enrollments e where e.account_id = ${account} and e.id = any(${ids}))
-    update enrollments t set held_at = null, counts_from = t.counts_from + (${now} - h.held_at),
-      next_email_at = h.next_email_at + (${now} - h.held_at), due_at = h.next_email_at + (${now} - h.held_at), updated_at = ${now}
+  text: ({ account, now, ...given }) => sql`
+    with held as (${before(account, given)})
+    update enrollments t set held_at = null, counts_from = h.counts_from, next_email_at = h.next_at, due_at = h.next_at, updated_at = ${now}
     from held h where t.account_id = ${account} and t.id = h.id
     returning ${columns}, h.held_at as "wasHeldAt", h.next_email_at as "wasNextAt"`,
 });
@@ -74,7 +101,7 @@ const releasing = statement({
 export async function release(ctx: Context, sequence: string): Promise<void> {
   await changeAll(ctx, {
     find: () => ctx.rows(toRelease, { sequence }),
-    change: (ids) => ctx.rows(releasing, { ids, now: ctx.now() }),
+    change: async (ids) => ctx.rows(releasing, await retimed(ctx, ids, heldTimes)),
     tell: ({ wasHeldAt, wasNextAt, ...after }) =>
       emitEnrollment(
         ctx,

@@ -5,7 +5,7 @@ import { sql } from '../../kernel/database/sql.js';
 import { changesBetween } from '../../kernel/events/changes.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { unpark } from '../messages/message.hold.js';
-import { putOffMs } from './enrollment.putOff.js';
+import { heldTimes, putOffTimes } from './enrollment.putOff.js';
 import { emitEnrollment } from './enrollment.service.js';
 import { type EnrollmentRow, enrollmentTable } from './enrollment.table.js';
 import { getSequence } from './sequence.service.js';
@@ -29,8 +29,8 @@ export async function pauseEnrollment(ctx: Context, id: string, sequenceId?: str
   const before = await enrollmentForChange(ctx, id, sequenceId);
   if (before.status === 'paused') return before;
   const heldAt = before.heldAt ?? ctx.now();
-  const later = laterBy(before, putOffMs(before));
-  const after: EnrollmentRow = ctx.update('Enrollment', before, { ...later, status: 'paused', heldAt, dueAt: null, leasedUntil: null });
+  const times = putOffTimes(before, ctx.caller.account.timezone);
+  const after: EnrollmentRow = ctx.update('Enrollment', before, { ...times, status: 'paused', heldAt, dueAt: null, leasedUntil: null });
   await emitEnrollment(ctx, 'updated', after, changesBetween(before, after, tracked));
   return after;
 }
@@ -59,7 +59,7 @@ export async function resumeEnrollment(ctx: Context, id: string, sequenceId?: st
   if (before.status === 'active') return before;
   const { isActive } = await getSequence(ctx, before.sequenceId);
   holdSequence(ctx, before.id, isActive);
-  const after: EnrollmentRow = ctx.update('Enrollment', before, { status: 'active', ...(isActive && goingOn(before, ctx.now())) });
+  const after: EnrollmentRow = ctx.update('Enrollment', before, { status: 'active', ...(isActive && goingOn(ctx, before)) });
   await emitEnrollment(ctx, 'updated', after, changesBetween(before, after, tracked));
   if (isActive) {
     await unpark(ctx, before.sequenceId, before.id);
@@ -68,14 +68,8 @@ export async function resumeEnrollment(ctx: Context, id: string, sequenceId?: st
   return after;
 }
 
-/** An enrollment of which all that is left is later. */
-function laterBy({ nextEmailAt, countsFrom }: EnrollmentRow, ms: number) {
-  const later = (at: Date) => new Date(at.getTime() + ms);
-  return { countsFrom: later(countsFrom), nextEmailAt: nextEmailAt && later(nextEmailAt) };
-}
-
 /** When an enrollment that was held is due from now on. */
-function goingOn(before: EnrollmentRow, now: Date) {
-  const later = laterBy(before, now.getTime() - (before.heldAt ?? now).getTime());
-  return { ...later, heldAt: null, dueAt: later.nextEmailAt };
+function goingOn(ctx: Context, before: EnrollmentRow) {
+  const times = heldTimes(before, ctx.caller.account.timezone, ctx.now());
+  return { ...times, heldAt: null, dueAt: times.nextEmailAt };
 }
