@@ -80,6 +80,31 @@ describe('POST /email/send', () => {
   });
 });
 
+it('A mail is scheduled by every form of an instant that a due date takes', async () => {
+  const { id: contactId } = await reader();
+  const document = (at: string) =>
+    `mutation { sendEmail(input: { contactId: "${contactId}", subject: "Offer", body: "Hello", scheduledAt: "${at}" }) { scheduledAt } }`;
+  for (const written of [
+    ...['2030-12-31T10:00:00Z', '2030-12-31T10:00Z', '2030-12-31t10:00:00.000z', '2030-12-31 10:00Z', ' 2030-12-31T12:00+02:00 '],
+    ...['2030-12-31T12:00:00+0200', '2030-12-31T02:00-08:00'],
+  ]) {
+    const { dueDate } = dataOf(await acme.owner.post('/tasks', { title: 'a', dueDate: written }));
+    expect(dataOf(await send({ contactId, scheduledAt: written })).scheduledAt).toBe(dueDate);
+    expect((await acme.owner.gql(document(written))).data.sendEmail.scheduledAt).toBe(dueDate);
+  }
+  for (const wrong of [
+    '2030-12-31T10:00',
+    '2030-12-31',
+    '2030-02-30T10:00Z',
+    '2030-12-31T10Z',
+    '2030-12-31T10:00+2',
+    '10000-01-01T00:00Z',
+  ]) {
+    expectRefusal(await send({ contactId, scheduledAt: wrong }), 400, 'scheduledAt');
+    expect((await acme.owner.gql(document(wrong))).errors).toMatchObject([{ extensions: { details: [{ field: 'scheduledAt' }] } }]);
+  }
+});
+
 describe('a mail', () => {
   it('goes to nobody who must not be written to', async () => {
     const silent = await reader({ doNotContact: true });

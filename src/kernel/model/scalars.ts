@@ -11,13 +11,34 @@ const orNothing = <I, O>(scalar: GraphQLScalarType<I, O>) =>
       node.kind === Kind.STRING && node.value === '' ? (null as I) : scalar.parseLiteral(node, variables),
   });
 
-const { serialize: _, ...instant } = orNothing(GraphQLDateTimeISO).toConfig();
+const { serialize: _, parseValue, parseLiteral, ...instant } = orNothing(GraphQLDateTimeISO).toConfig();
+
+const instantText = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(:\d\d(?:\.\d+)?)?(?:(Z)|([+-]\d\d):?(\d\d))$/;
+
+/** A date-time with its seconds and a colon in its offset: ISO 8601 lets both be left out, and other fields take it so. */
+const inFull = (text: string): string =>
+  text
+    .trim()
+    .toUpperCase()
+    .replace(
+      instantText,
+      (_text, day, time, seconds = ':00', utc, hours, minutes) => `${day}T${time}${seconds}${utc ?? `${hours}:${minutes}`}`,
+    );
 
 /** An instant: ISO 8601 with an offset. A row read as JSON has it as text. */
 export const DateTime = new GraphQLScalarType<Date, string>({
   ...instant,
   name: 'DateTime',
   specifiedByURL: 'https://scalars.graphql.org/andimarek/date-time.html',
+  parseValue: (value) => parseValue(typeof value === 'string' ? inFull(value) : value),
+  parseLiteral(node, variables) {
+    if (node.kind !== Kind.STRING) return parseLiteral(node, variables);
+    try {
+      return parseValue(inFull(node.value));
+    } catch (error) {
+      throw new GraphQLError((error as Error).message, { nodes: node });
+    }
+  },
   serialize: (value) => (typeof value === 'string' ? isoOf(value) : (value as Date).toISOString()),
 });
 
