@@ -35,6 +35,12 @@ describe('a time zone', () => {
     ['Asia/Kolkata', 'Asia/Kolkata'],
     ['asia/kolkata', 'Asia/Kolkata'],
     ['ASIA/kolkata', 'ASIA/kolkata'],
+    ['ASIA/KOLKATA', 'Asia/Kolkata'],
+    ['EUROPE/KYIV', 'Europe/Kyiv'],
+    ['ASIA/HO_CHI_MINH', 'Asia/Ho_Chi_Minh'],
+    ['US/EASTERN', 'US/Eastern'],
+    ['ETC/UCT', 'Etc/UCT'],
+    ['AMERICA/NEW_YORK', 'America/New_York'],
     ['Europe/Kyiv', 'Europe/Kyiv'],
   ])('%s is called %s, and stays the name of the zone that was meant', (given, name) => {
     expect(zoneName(given)).toBe(name);

@@ -143,8 +143,8 @@ interface KnownZone {
 const knownZones = new LRUCache<string, KnownZone>({ max: 1000 });
 
 /**
- * The IANA name of a time zone that this runtime knows, spelled as IANA spells it, in whatever case it is given; undefined for what is
- * none. An offset is none, since it has no summer time.
+ * The IANA name of a time zone that this runtime knows, spelled as IANA spells it where it is given in small letters or in capitals;
+ * undefined for what is none. An offset is none, since it has no summer time.
  */
 export function zoneName(given: string): string | undefined {
   // In small letters the sign of kelvins would be a k.
@@ -173,9 +173,12 @@ function lookUpZone(lower: string): KnownZone {
 /** Parts of names that are no words with a capital. */
 const parts = new Map([...words, ...['of', 'au', 'es'].map((word) => [word, word] as const), ['us', 'US']]);
 
-/** A name that is written in small letters alone, with the capitals of names: asia/kolkata is Asia/Kolkata. */
-const inCase = (name: string): string =>
-  name === name.toLowerCase() ? name.replace(/[a-z]+/g, (word) => parts.get(word) ?? word[0]!.toUpperCase() + word.slice(1)) : name;
+/** A name that is written in small letters or in capitals alone, with the capitals of names: asia/kolkata is Asia/Kolkata. */
+function inCase(name: string): string {
+  const lower = name.toLowerCase();
+  if (name !== lower && name !== name.toUpperCase()) return name;
+  return lower.replace(/[a-z]+/g, (word) => parts.get(word) ?? word[0]!.toUpperCase() + word.slice(1));
+}
 
 /** Whether it is the IANA name of a time zone that this runtime knows. */
 export const isZone = (name: string): boolean => zoneName(name) !== undefined;
