@@ -123,13 +123,14 @@ function Calendar({ appointments, total }: { appointments: Of<'coming'>[]; total
   return (
     <section className="card-box">
       <h2>Calendar</h2>
-      <ul className="small-list">
+      <ul className="small-list days">
         {appointments.map((one) => (
           <li key={one.id} data-status={one.status}>
             <time dateTime={one.startTime}>{day.format(new Date(one.startTime))}</time>
             <span>{one.title}</span>
-            <Standing status={one.status} />
-            <span className="muted">{hours(one.startTime, one.endTime)}</span>
+            <span className="muted">
+              {hours(one.startTime, one.endTime)} <Standing status={one.status} />
+            </span>
           </li>
         ))}
       </ul>
