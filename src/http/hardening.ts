@@ -76,8 +76,8 @@ function textOf(request: FastifyRequest, body: Buffer): string {
   return body.toString();
 }
 
-/** A number of so many digits, or with such an exponent, that it may be none of JavaScript's. */
-const hugeNumber = /[eE]\+?\d{3}|\d{309}/;
+/** A number with such an exponent, or of so many digits, that it may be none of JavaScript's: with 209 and e99 it is still one. */
+const hugeNumber = /[eE]\+?\d{3}|\d{210}/;
 
 /** Where a body has a number beyond what can be kept: it was read as Infinity, and would be written as null. */
 function beyondNumbers(value: unknown, at = ''): string | undefined {
