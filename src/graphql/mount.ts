@@ -80,7 +80,10 @@ function withText({ method, body, query, url, ctx }: FastifyRequest, persisted: 
     persisted.textOf(rest, isCaller);
     return { body, search };
   }
-  const params = new URLSearchParams(rest as Record<string, string>);
+  const params = new URLSearchParams(search);
+  params.delete('documentId');
+  // What is no object stays as it came: Apollo refuses it.
+  if (given) params.set('extensions', JSON.stringify(withoutHash(given)));
   const text = persisted.textOf({ query: rest.query, documentId, extensions: given }, isCaller);
   if (typeof text === 'string') params.set('query', text);
   return { body, search: `?${params}` };

@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { unavailable } from '../../src/kernel/base/errors.js';
 import { ownPlaceIn, stateOf } from '../../src/kernel/base/trace.js';
 import { inLog } from '../../src/kernel/context/context.js';
 import { type Account, dataOf, type KeyClient, type Loose, server, type TestServer } from '../support/index.js';
@@ -80,6 +82,30 @@ describe('a line of the log', () => {
     const request = { id: 'a request', ip: '127.0.0.1' };
     expect(inLog({ ...request, traceparent: sampled })).toEqual({ requestId: 'a request', traceId: trace });
     expect(inLog(request)).toEqual({ requestId: 'a request' });
+  });
+
+  it('has the trace that a GET names in its extensions, beside the hash of its document too', async () => {
+    const query = '{ dealAggregate { count sum { value } } }';
+    const sha256Hash = createHash('sha256').update(query).digest('hex');
+    const get = (params: Record<string, string>) =>
+      key.raw({ path: `/graphql?${new URLSearchParams(params)}`, headers: { accept: 'application/graphql-response+json' } });
+    const failing = jest.spyOn(crm.app.longReads, 'run');
+    const own = { traceparent: sampled };
+    const asked: Record<string, string>[] = [
+      { query, extensions: JSON.stringify(own) },
+      { query, documentId: sha256Hash, extensions: JSON.stringify(own) },
+      { query, extensions: JSON.stringify({ ...own, persistedQuery: { version: 1, sha256Hash } }) },
+    ];
+    for (const [nth, params] of asked.entries()) {
+      // A line a second of each kind.
+      failing.mockRejectedValueOnce(unavailable(undefined, 1, new Error(`no turn ${nth}`)));
+      const { requestId } = (await get(params)).body.errors[0].extensions;
+      const lines = crm.logs.map((line) => JSON.parse(line)).filter((line) => line.requestId === requestId);
+      expect([nth, lines]).toMatchObject([nth, [{ traceId: trace }]]);
+    }
+    failing.mockRestore();
+    for (const extensions of ['nonsense', '[]', '7'])
+      expect([extensions, (await get({ query, documentId: sha256Hash, extensions })).status]).toEqual([extensions, 400]);
   });
 });
 
