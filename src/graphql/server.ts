@@ -129,7 +129,7 @@ async function answered(schema: GraphQLSchema, documents: Documents, execution: 
     // What is done is told, with errors in the place of what it does not show.
     if (budget.refusal && !(budget.isDetached && isDone(result))) return overBudget(budget.refusal);
     const printable = printErrors(result, ctx);
-    noteLimit(http, printable);
+    noteResolvers(http, printable);
     return await printed(printable, contextValue, (bytes) => (isMutation(admission) ? budget.note(bytes) : budget.print(bytes)));
   } catch (error) {
     return budget.refusal && error === budget.refusal ? overBudget(budget.refusal) : failed(error, execution);
@@ -176,12 +176,15 @@ function noteRefusal(http: HTTPGraphQLHead, { code, status, retryAfter }: AppErr
   if (retryAfter) http.headers.set('retry-after', String(retryAfter));
 }
 
-/** A limit that a resolver met (failed logins of one address) is as visible as one that refused the request. */
-function noteLimit(http: HTTPGraphQLHead, { errors }: ExecutionResult): void {
-  const limit = errors?.find((error) => error.extensions.code === 'rate_limited');
-  if (!limit) return;
-  http.status = 429;
-  http.headers.set('retry-after', String(limit.extensions.retryAfter));
+/**
+ * A limit that a resolver met (failed logins of one address) is as visible as one that refused the request. So is an outage
+ * where no root field has a value; what is answered in part stays an answer.
+ */
+function noteResolvers(http: HTTPGraphQLHead, { data, errors }: ExecutionResult): void {
+  const isEmpty = Object.values(data ?? {}).every((value) => value === null);
+  const codes = isEmpty ? ['rate_limited', 'unavailable'] : ['rate_limited'];
+  const told = errors?.find(({ extensions }) => codes.includes(String(extensions.code)));
+  if (told) noteRefusal(http, told.extensions as never);
 }
 
 /**

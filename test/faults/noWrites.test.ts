@@ -33,6 +33,8 @@ const ready = async () => (await api.anybody().raw({ path: '/readyz' })).status;
 
 describe('a database that is read-only', () => {
   it('makes writes 503, answers reads, and is written again once it may be', async () => {
+    const list = dataOf(await key.post('/smart-lists', { name: 'All', filters: { field: 'firstName', op: 'is_not_null' } }));
+    const tag = await acme.tag('Stays');
     await whileReadOnly(api, async () => {
       // Connections of before may still end under a request.
       await eventually(async () => {
@@ -48,6 +50,11 @@ describe('a database that is read-only', () => {
       expect(replies.map(({ status, headers, body }) => [status, headers['retry-after'], body.code])).toEqual(
         replies.map(() => [503, '1', 'unavailable']),
       );
+      // The database refuses these to their resolvers.
+      for (const document of [`deleteSmartList(id: "${list.id}")`, `deleteTag(id: "${tag.id}")`]) {
+        const { status, headers, data, errors } = await key.gql(`mutation { ${document} { deletedId } }`);
+        expect([status, headers['retry-after'], data, errors?.[0].extensions.code]).toEqual([503, '1', null, 'unavailable']);
+      }
       expect((await key.get('/contacts')).body.data.data).toEqual([]);
       expect(await ready()).toBe(200);
     });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Group, type Shared } from '../../src/graphql/subscriptions.group.js';
 import { AppError, unavailable } from '../../src/kernel/base/errors.js';
 import { nilId } from '../../src/kernel/base/ids.js';
@@ -10,7 +10,7 @@ import { readMail } from '../../src/modules/messages/message.email.parserPool.js
 import { FeedReaders } from '../../src/workers/feedReaders.js';
 import { Relay } from '../../src/workers/relay.js';
 import { Worker } from '../../src/workers/worker.js';
-import { type KeyClient, server, type TestServer } from '../support/index.js';
+import { dataOf, type KeyClient, server, type TestServer } from '../support/index.js';
 import { eventually } from '../support/live.js';
 
 let api: TestServer;
@@ -63,6 +63,20 @@ describe('a request that the database cannot serve now', () => {
     expect((await key.post('/tags', { name: '22003' })).status).toBe(400);
     expect(linesOf('22003')).toEqual([]);
   });
+});
+
+it('A query of which nothing can be read is 503, one that is answered in part is 200', async () => {
+  const { id } = dataOf(await key.post('/smart-lists', { name: 'All', filters: { field: 'firstName', op: 'is_not_null' } }));
+  const noTurn = jest.spyOn(api.app.longReads, 'run').mockRejectedValue(unavailable(undefined, 7));
+  try {
+    const none = await key.gql('{ dealAggregate { count sum { value } } }');
+    expect([none.status, none.headers['retry-after'], none.data]).toEqual([503, '7', null]);
+    const part = await key.gql(`{ smartList(id: "${id}") { id count } }`);
+    expect([part.status, part.headers['retry-after'], part.data]).toEqual([200, undefined, { smartList: { id, count: null } }]);
+    expect(part.errors).toMatchObject([{ extensions: { code: 'unavailable', status: 503, retryAfter: 7 } }]);
+  } finally {
+    noTurn.mockRestore();
+  }
 });
 
 describe('an event that is tried again while the database is away', () => {
