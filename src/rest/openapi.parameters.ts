@@ -8,32 +8,35 @@ import {
   isListType,
   isNonNullType,
 } from 'graphql';
-import { maxPageSize, mostCounted } from '../kernel/model/connection.js';
+import { defaultPageSize, maxPageSize, mostCounted } from '../kernel/model/connection.js';
 import type { Endpoint } from '../kernel/module/routes.js';
 import type { BoundEndpoint } from './endpoints.js';
 import { isRepeatable } from './openapi.responses.js';
 import { reference, type Schema, type Schemas } from './openapi.schemas.js';
 import { countable, type ParameterTarget, smallPage, snakeName } from './query.js';
 
-/** The parameters that operations share. */
+const sizeText = (size: number) =>
+  `The page size, ${size} where neither it nor limit is given; more than ${maxPageSize} counts as ${maxPageSize}`;
+
+/** The parameters that operations share. Those by which others are beaten or refused have no default: clients would send it. */
 export const sharedParameters: Record<string, Schema> = {
   page: {
     name: 'page',
     in: 'query',
-    description: 'The page number, from 1; not together with cursor',
-    schema: { type: 'integer', minimum: 1, default: 1 },
+    description: 'The page number, from 1, which is shown where neither it nor cursor is given; not together with cursor',
+    schema: { type: 'integer', minimum: 1 },
   },
   per_page: {
     name: 'per_page',
     in: 'query',
-    description: `The page size; more than ${maxPageSize} counts as ${maxPageSize}`,
-    schema: { type: 'integer', minimum: 1, default: 50 },
+    description: sizeText(defaultPageSize),
+    schema: { type: 'integer', minimum: 1 },
   },
   limit: {
     name: 'limit',
     in: 'query',
     description: `Another name for the page size, which per_page beats; more than ${smallPage} counts as ${smallPage}`,
-    schema: { type: 'integer', minimum: 1, default: 50 },
+    schema: { type: 'integer', minimum: 1 },
   },
   cursor: {
     name: 'cursor',
@@ -88,20 +91,15 @@ export function parametersOf(bound: BoundEndpoint, schema: GraphQLSchema, schema
       parameters.push(...queryParameters(argumentAt(field!, target.path), { target, all }, schemas));
   const takes = (name: string) => endpoint.list && field?.args.some((a) => a.name === name);
   if (takes('page')) parameters.push(reference('parameters', 'page'));
-  if (takes('perPage')) parameters.push(...['per_page', 'limit'].map((name) => sizeParameter(name, endpoint)));
+  if (takes('perPage')) parameters.push(sizeParameter(endpoint), reference('parameters', 'limit'));
   if (takes('after')) parameters.push(reference('parameters', 'cursor'));
   if (isRepeatable(bound)) parameters.push(reference('parameters', 'Idempotency-Key'));
   return parameters;
 }
 
-/** The page size, with the default of the endpoint; none where it is more than may be said by the name. */
-function sizeParameter(name: string, { pageSize }: Endpoint): Schema {
-  if (!pageSize) return reference('parameters', name);
-  const shared = sharedParameters[name]!;
-  const { default: _, ...schema } = shared.schema as Schema;
-  const most = name === 'limit' ? smallPage : maxPageSize;
-  return { ...shared, schema: pageSize > most ? schema : { ...schema, default: pageSize } };
-}
+/** The page size, with what it is on the endpoint where none is given. */
+const sizeParameter = ({ pageSize }: Endpoint): Schema =>
+  pageSize ? { ...sharedParameters.per_page!, description: sizeText(pageSize) } : reference('parameters', 'per_page');
 
 /** Parameters that the endpoint brings itself, which no argument takes. */
 const isOfTheEndpoint = (endpoint: Endpoint, name: string) =>
@@ -146,7 +144,14 @@ function queryParameters(argument: GraphQLInputField, { target, all }: { target:
     ...others.map((name) => parameter(name, `Another name for ${main}`, argument, schemas, false)),
   ];
   if (others.length > 0) return written.map((one) => ({ ...one, schema: shared(one, argument, schemas) }));
-  return written.map((one) => ({ ...one, schema: { ...(one.schema as Schema), ...(target.byDefault && { default: target.byDefault }) } }));
+  return written.map((one) => withDefault(one, target));
+}
+
+/** A parameter with its default; in words where one that is sent would beat what a filter says. */
+function withDefault(one: Schema, { byDefault, isByFilter }: ParameterTarget): Schema {
+  if (!byDefault) return one;
+  if (isByFilter) return { ...one, description: `${one.description}; ${byDefault} where no filter says otherwise` };
+  return { ...one, schema: { ...(one.schema as Schema), default: byDefault } };
 }
 
 function argumentAt(field: GraphQLField<unknown, unknown>, path: string[]): GraphQLInputField {

@@ -29,6 +29,8 @@ export interface ParameterTarget {
   order?: string;
   /** Of a sort and its direction: what the list goes by where neither is said, if that is one of its sort keys. */
   byDefault?: string;
+  /** Whether a filter of the list may say another one. */
+  isByFilter?: boolean;
 }
 
 /** assignedTo → assigned_to. */
@@ -78,6 +80,7 @@ const targetOf = ({ name, type }: GraphQLArgument, list: GraphQLField<unknown, u
   type: name === totalCount ? countable : type,
   order: name === 'sort' ? ownOrder(list)?.[1] : undefined,
   byDefault: saidByDefault(name, list),
+  isByFilter: tableOf(list)?.options.asked !== undefined,
 });
 
 /** The words of which a text is one, by the line of its model. */
@@ -99,12 +102,14 @@ function dropFixed(targets: Map<string, ParameterTarget>, { fixed = {} }: Endpoi
   for (const [name, { path }] of [...targets]) if (path.join('.') in fixed) targets.delete(name);
 }
 
-/** What a list is sorted by of itself, and in which direction. */
-function ownOrder({ type }: GraphQLField<unknown, unknown>): readonly [string, string] | undefined {
+function tableOf({ type }: GraphQLField<unknown, unknown>): AnyTable | undefined {
   const page = getNamedType(type);
   const record = isConnection(page) ? getNamedType(page.getFields().nodes!.type) : undefined;
-  return (record?.extensions.table as AnyTable | undefined)?.options.byDefault;
+  return record?.extensions.table as AnyTable | undefined;
 }
+
+/** What a list is sorted by of itself, and in which direction. */
+const ownOrder = (list: GraphQLField<unknown, unknown>): readonly [string, string] | undefined => tableOf(list)?.options.byDefault;
 
 function saidByDefault(name: string, list: GraphQLField<unknown, unknown>): string | undefined {
   const [sort, order] = ownOrder(list) ?? [];
@@ -171,11 +176,13 @@ function paging(all: ReadonlyMap<string, QueryParameter>, hasPages: boolean, rep
     if (value < 1) report(name, { code: 'out_of_range', message: 'must be an integer of at least 1' });
     return value;
   };
-  const [perPage, limit, page] = [whole('per_page'), whole('limit'), whole('page')];
+  const [perPage, limit, numbered] = [whole('per_page'), whole('limit'), whole('page')];
   const size = perPage ? Math.min(perPage, maxPageSize) : limit ? Math.min(limit, smallPage) : undefined;
-  if (page !== undefined && !hasPages)
+  if (numbered !== undefined && !hasPages)
     report('page', { code: 'not_allowed', message: 'is not taken here: go on with the cursor of the page before' });
   const after = only('cursor');
+  // Clients send the first page by themselves where their caller names none.
+  const page = after && numbered === 1 ? undefined : numbered;
   if (after && page) report('page', { code: 'conflicting', message: 'cannot be combined with cursor' });
   return { page, perPage: size, after };
 }

@@ -82,7 +82,10 @@ it('A list says by which of its sort keys it goes, and goes by it', async () => 
   };
   const lists = endpoints.flatMap(({ address, endpoint }) => {
     const parameters = (operationAt(address).parameters ?? []) as Loose[];
-    const own = (name: string) => parameters.find((one) => one.name === name && one.schema.default)?.schema.default;
+    const own = (name: string) => {
+      const one = parameters.find((parameter) => parameter.name === name);
+      return one?.schema.default ?? /; (\w+) where no filter says otherwise$/.exec(one?.description ?? '')?.[1];
+    };
     return endpoint.list && !endpoint.path.includes('{') && own('sort')
       ? [{ path: endpoint.path, sort: own('sort'), order: own('order') }]
       : [];
@@ -93,6 +96,53 @@ it('A list says by which of its sort keys it goes, and goes by it', async () => 
     const [before, asked, after] = [await idsOf(path, ''), await idsOf(path, `sort=${sort}&order=${order}`), await idsOf(path, '')];
     expect([path, [before, after]]).toEqual([path, expect.arrayContaining([asked])]);
   }
+});
+
+describe('The defaults of the document, where a client sends them all,', () => {
+  /** A query string of all parameters of a list that have a default. */
+  const defaultsOf = (address: string): string =>
+    ((operationAt(address).parameters ?? []) as Loose[])
+      .map(followed)
+      .filter((one) => one.in === 'query' && followed(one.schema).default !== undefined)
+      .map(({ name, schema }) => `&${name}=${followed(schema).default}`)
+      .join('');
+
+  it('go with a cursor', async () => {
+    for (let n = 0; n < 2; n++) await acme.deal({ contactId: (await acme.contact({ firstName: `n${n}` })).id });
+    const asked: string[] = [];
+    for (const { address, endpoint } of endpoints.filter((one) => one.endpoint.list && !one.endpoint.path.includes('{'))) {
+      const { body, headers } = await acme.owner.get(pathOf(endpoint.path, { query: 'per_page=1' }));
+      const cursor = body.data?.meta?.next_cursor ?? body.meta?.next_cursor ?? headers['x-next-cursor'];
+      if (!cursor) continue;
+      asked.push(endpoint.path);
+      const { status, text } = await acme.owner.get(`${endpoint.path}?cursor=${encodeURIComponent(cursor)}${defaultsOf(address)}`);
+      expect([address, status, text]).toEqual([address, 200, text]);
+    }
+    expect(asked).toEqual(expect.arrayContaining(['/contacts', '/deals']));
+  });
+
+  it('leave the order that a filter gives: of a board, and of a saved list', async () => {
+    const [pipeline, city] = [await acme.pipeline(), 'Lisbon'];
+    const filters = { field: 'city', value: city };
+    const saved = { name: 'Of a city', entity: 'contact', filters, sort: 'firstName', order: 'asc' };
+    const { id: list } = (await acme.owner.post('/smart-lists', saved)).body.data;
+    for (const [n, name] of ['Adalbert', 'Beatrix'].entries()) {
+      await acme.deal({ pipeline, stageId: pipeline.stages[n].id, title: name });
+      await acme.contact({ firstName: name, city });
+      api.clock.advance(1000);
+    }
+    const ordered = ({ text }: Reply) => [...new Set([...text.matchAll(/Adalbert|Beatrix/g)].map(([found]) => found))];
+    for (const [path, filter] of [
+      ['/deals', `pipeline_id=${pipeline.id}`],
+      ['/contacts', `smart_list_id=${list}`],
+      ['/contacts/export', `smart_list_id=${list}`],
+    ] as const) {
+      const plain = await acme.owner.get(`${path}?${filter}`);
+      expect([path, ordered(plain)]).toEqual([path, ['Adalbert', 'Beatrix']]);
+      const sent = await acme.owner.get(`${path}?${filter}${defaultsOf(`GET ${path}`)}`);
+      expect([path, ordered(sent)]).toEqual([path, ordered(plain)]);
+    }
+  });
 });
 
 it('A query is refused that gives less than its parameter says, or lacks one that is required', async () => {

@@ -81,6 +81,11 @@ describe('the cursor', () => {
     expectRefusal(await acme.owner.get(`/contacts?page=2&cursor=${cursor}`), 400, 'page');
   });
 
+  it('goes on beside the first page, which clients send where their caller names none', async () => {
+    const { next_cursor: cursor } = (await page('per_page=2')).meta;
+    expect(await page(`page=1&per_page=2&cursor=${cursor}`)).toEqual(await page(`per_page=2&cursor=${cursor}`));
+  });
+
   it('of another account shows nothing of it', async () => {
     const { next_cursor: cursor } = (await page('per_page=2')).meta;
     const other = await api.seed.account();
