@@ -4,7 +4,7 @@ import { type RawReply, raw } from '../kernel/module/routes.js';
 import type { BoundEndpoint } from './endpoints.js';
 import { operationIds, summaryOf, tierOf } from './openapi.js';
 import { errorStatuses, successStatuses } from './openapi.responses.js';
-import { exactly, type Schema } from './openapi.schemas.js';
+import { holding, type Schema } from './openapi.schemas.js';
 import { localBase, postmanCollection } from './postman.js';
 
 const words: Schema = { type: 'array', items: { type: 'string' } };
@@ -28,7 +28,7 @@ const fullSchema = {
   parameters: { ...words, description: 'Names in the path, the query string and the headers' },
 };
 
-const listOf = (entry: Record<string, Schema>) => exactly({ data: { type: 'array', items: exactly(entry) } });
+const listOf = (entry: Record<string, Schema>) => holding({ data: { type: 'array', items: holding(entry) } });
 
 const objects: Schema = { type: 'array', items: { type: 'object' } };
 const collectionParts = { info: { type: 'object' }, item: objects, variable: objects };

@@ -2,7 +2,7 @@ import { type GraphQLObjectType, getNamedType, isObjectType } from 'graphql';
 import { codeMeanings } from '../kernel/base/errorMeanings.js';
 import { faultMeanings, statusOf } from '../kernel/base/errors.js';
 import type { BoundEndpoint } from './endpoints.js';
-import { below, exactly, reference, rootSelection, type Schema, type Schemas } from './openapi.schemas.js';
+import { below, holding, reference, rootSelection, type Schema, type Schemas } from './openapi.schemas.js';
 
 const errorNames: Record<number, [name: string, meaning: string]> = {
   400: ['InvalidRequest', 'Malformed or invalid body or query'],
@@ -67,7 +67,6 @@ const detailSchema: Schema = {
     options: { type: 'array', items: { type: 'string' }, description: 'What would be valid, where that is few' },
   },
   required: ['field', 'code', 'message'],
-  additionalProperties: false,
 };
 
 const errorSchema: Schema = {
@@ -138,8 +137,8 @@ export const sharedComponents = {
   responses: Object.fromEntries(Object.entries(errorNames).map(([status, said]) => [said[0], errorAnswer(Number(status), said)])),
   schemas: {
     Error: errorSchema,
-    Meta: exactly({ page: pageNumber, per_page: pageNumber, ...figures }, { description: 'Where a page stands in its list' }),
-    CamelMeta: exactly({ page: pageNumber, perPage: pageNumber, ...figures }, { description: 'Where a page stands in its list' }),
+    Meta: holding({ page: pageNumber, per_page: pageNumber, ...figures }, { description: 'Where a page stands in its list' }),
+    CamelMeta: holding({ page: pageNumber, perPage: pageNumber, ...figures }, { description: 'Where a page stands in its list' }),
   },
 };
 
@@ -186,17 +185,17 @@ function body(bound: BoundEndpoint, schemas: Schemas): Schema {
   const records = () => schemas.result(nodes!.type, below(selection, 'nodes'));
   switch (endpoint.as) {
     case 'page':
-      return exactly({ data: exactly({ data: records(), meta: metaOf(bound, schemas) }) });
+      return holding({ data: holding({ data: records(), meta: metaOf(bound, schemas) }) });
     case 'flatPage':
-      return exactly({ data: records(), meta: reference('schemas', 'Meta') });
+      return holding({ data: records(), meta: reference('schemas', 'Meta') });
     case 'camelPage':
-      return exactly({ data: records(), meta: reference('schemas', 'CamelMeta') });
+      return holding({ data: records(), meta: reference('schemas', 'CamelMeta') });
     case 'bare':
-      return exactly({ data: nodes ? records() : schemas.result(field!.type, selection) });
+      return holding({ data: nodes ? records() : schemas.result(field!.type, selection) });
     case 'beside':
-      return exactly(schemas.beside(field!.type, selection!, endpoint.data!));
+      return holding(schemas.beside(field!.type, selection!, endpoint.data!));
     default:
-      return exactly({
+      return holding({
         data: endpoint.spread ? schemas.spread(field!.type, selection!, endpoint.spread) : schemas.result(field!.type, selection),
       });
   }

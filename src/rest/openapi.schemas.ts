@@ -36,13 +36,12 @@ export const reference = (kind: 'schemas' | 'responses' | 'headers' | 'parameter
   $ref: `#/components/${kind}/${name}`,
 });
 
-/** An object with exactly these members, so that a reply with one more or one less is seen. */
-export const exactly = (properties: Record<string, Schema>, rest: Schema = {}): Schema => ({
+/** An object that has all these members. None more is forbidden: a later release may add some, and generated clients would refuse them. */
+export const holding = (properties: Record<string, Schema>, rest: Schema = {}): Schema => ({
   type: 'object',
   ...rest,
   properties,
   required: Object.keys(properties),
-  additionalProperties: false,
 });
 
 const inputScalars: Record<string, Schema> = {
@@ -129,9 +128,7 @@ export class Schemas {
 
   #toldOne(value: Told[string]): Schema {
     if (typeof value !== 'string')
-      return Array.isArray(value)
-        ? { type: 'array', items: this.#toldOne(value[0]) }
-        : { type: 'object', ...this.told(value as Told), additionalProperties: false };
+      return Array.isArray(value) ? { type: 'array', items: this.#toldOne(value[0]) } : { type: 'object', ...this.told(value as Told) };
     const type = typeFromAST(this.schema, parseType(value)) as GraphQLOutputType | undefined;
     if (!type) throw new Error(`There is no type ${value}`);
     const record = getNamedType(type);
@@ -161,7 +158,7 @@ export class Schemas {
     const inner = getNamedType(outer.getFields()[name]!.type) as GraphQLObjectType;
     const { [name]: _, ...besides } = this.#members(outer, selection);
     const members = { ...this.#members(inner, below(selection, name)!), ...besides };
-    this.components[outer.name] = described(exactly(members), outer.description);
+    this.components[outer.name] = described(holding(members), outer.description);
     return reference('schemas', outer.name);
   }
 
@@ -180,7 +177,7 @@ export class Schemas {
       selection.selections.some((s) => s.kind === Kind.FIELD && s.name.value === field.name),
     );
     const name = isWhole ? type.name : isWider ? title : undefined;
-    const build = () => described({ ...exactly(this.#members(type, selection)), required: present(selection) }, type.description);
+    const build = () => described({ ...holding(this.#members(type, selection)), required: present(selection) }, type.description);
     if (!name) return build();
     if (isWhole && this.components[name]) return reference('schemas', name);
     const schema = build();

@@ -15,6 +15,7 @@ import { actingForAccount } from '../../src/modules/auth/auth.acting.js';
 import { modules } from '../../src/modules.js';
 import { published } from '../contract/published.js';
 import { pathOf, sampleOf } from '../contract/samples.js';
+import { closed } from '../support/closed.js';
 import { type Account, dataOf, type Loose, server, type TestServer } from '../support/index.js';
 
 let api: TestServer;
@@ -36,7 +37,7 @@ const validators = new Map<string, ValidateFunction>();
 /** What is wrong with the record of an event by the schema that `automations/events` publishes of it. */
 function unpublished(event: Loose): string[] {
   const type = typeOf(event).name;
-  const validate = validators.get(type) ?? ajv.compile(recordSchema(published.schema, type));
+  const validate = validators.get(type) ?? ajv.compile(closed(recordSchema(published.schema, type)));
   validators.set(type, validate);
   return validate(event.data) ? [] : [ajv.errorsText(validate.errors)];
 }

@@ -40,12 +40,11 @@ export function nullableSchema(schema: JsonSchema): JsonSchema {
   return { ...schema, type, ...(Array.isArray(schema.enum) && { enum: [...schema.enum, null] }) };
 }
 
-/** An object with exactly these members. */
-const exactly = (properties: Record<string, JsonSchema>): JsonSchema => ({
+/** An object that has all these members. None more is forbidden: a later release may add some. */
+const holding = (properties: Record<string, JsonSchema>): JsonSchema => ({
   type: 'object',
   properties,
   required: Object.keys(properties),
-  additionalProperties: false,
 });
 
 /**
@@ -55,7 +54,7 @@ const exactly = (properties: Record<string, JsonSchema>): JsonSchema => ({
 export const recordSchema = (schema: GraphQLSchema, typeName: string): JsonSchema => ofType(schema.getType(typeName) as GraphQLObjectType);
 
 const ofType = (type: GraphQLObjectType, only?: string[]): JsonSchema =>
-  exactly(Object.fromEntries(shownFields(type, only).map(({ shown, field, selection }) => [shown, ofField(field, selection)])));
+  holding(Object.fromEntries(shownFields(type, only).map(({ shown, field, selection }) => [shown, ofField(field, selection)])));
 
 function ofField(field: GraphQLField<unknown, unknown>, only?: string[]): JsonSchema {
   const { rule } = field.extensions as { rule?: FieldRule };

@@ -12,7 +12,7 @@ type Schema = ReturnType<Context['app']['registry']['schema']>;
 const changes: JsonSchema = {
   type: 'object',
   description: 'The fields that changed, each with its old and new value',
-  additionalProperties: { type: 'object', properties: { from: {}, to: {} }, required: ['from', 'to'], additionalProperties: false },
+  additionalProperties: { type: 'object', properties: { from: {}, to: {} }, required: ['from', 'to'] },
 };
 
 /** What an event carries to whoever it is told: decisions, "payload". */
@@ -29,7 +29,6 @@ function payloadOf(schema: Schema, event: string, type: string): JsonSchema {
     type: 'object',
     properties: { ...properties, changes },
     required: Object.keys(properties),
-    additionalProperties: false,
   };
 }
 
@@ -61,7 +60,6 @@ const runner: JsonSchema = {
     workflowId: { type: ['string', 'null'] },
   },
   required: ['id', 'runId', 'contactId', 'workflowId'],
-  additionalProperties: false,
 };
 
 /** What a runner elsewhere is sent: the event, with the run. */
