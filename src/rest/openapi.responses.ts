@@ -2,7 +2,7 @@ import { type GraphQLObjectType, getNamedType, isObjectType } from 'graphql';
 import { codeMeanings } from '../kernel/base/errorMeanings.js';
 import { faultMeanings, statusOf } from '../kernel/base/errors.js';
 import type { BoundEndpoint } from './endpoints.js';
-import { below, holding, reference, rootSelection, type Schema, type Schemas } from './openapi.schemas.js';
+import { below, described, holding, reference, rootSelection, type Schema, type Schemas } from './openapi.schemas.js';
 
 const errorNames: Record<number, [name: string, meaning: string]> = {
   400: ['InvalidRequest', 'Malformed or invalid body or query'],
@@ -201,12 +201,17 @@ function body(bound: BoundEndpoint, schemas: Schemas): Schema {
   }
 }
 
-/** The meta of a page, with what stands there besides, or may be asked for. */
+/** The meta of a page, with what always stands there besides, and what may be asked for. */
 function metaOf({ endpoint, field, document }: BoundEndpoint, schemas: Schemas): Schema {
   const beside = [...(endpoint.beside ?? []), ...Object.keys(endpoint.extras ?? {})];
   if (beside.length === 0) return reference('schemas', 'Meta');
-  const { properties, ...meta } = sharedComponents.schemas.Meta as Schema & { properties: Record<string, Schema> };
+  const { properties, required, ...meta } = sharedComponents.schemas.Meta as { properties: Record<string, Schema>; required: string[] };
   const fields = (getNamedType(field!.type) as GraphQLObjectType).getFields();
-  const extras = beside.map((name) => [name, schemas.result(fields[name]!.type, below(rootSelection(document!), name))]);
-  return { ...meta, properties: { ...properties, ...Object.fromEntries(extras) } };
+  const schemaOf = (name: string) => schemas.result(fields[name]!.type, below(rootSelection(document!), name));
+  const extras = beside.map((name) => [name, described(schemaOf(name), fields[name]!.description)]);
+  return {
+    ...meta,
+    properties: { ...properties, ...Object.fromEntries(extras) },
+    required: [...required, ...(endpoint.beside ?? [])],
+  };
 }

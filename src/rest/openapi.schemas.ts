@@ -77,7 +77,7 @@ const isNeverNull = (rule: FieldRule | undefined) => rule?.given === 'value' || 
 const mustBeGiven = (field: GraphQLInputField) =>
   (isNonNullType(field.type) && field.defaultValue === undefined) || ruleOf(field)?.given !== undefined;
 
-function described(schema: Schema, text: string | null | undefined, more: unknown = undefined): Schema {
+export function described(schema: Schema, text: string | null | undefined, more: unknown = undefined): Schema {
   const description = [text, more].filter(Boolean).join('; ');
   return description ? { ...schema, description } : schema;
 }

@@ -17,7 +17,7 @@ import { documentFaults } from '../../src/rest/endpoints.js';
 import { operationIds } from '../../src/rest/openapi.js';
 import { withClosedAnswers } from '../support/closed.js';
 import { type Account, expectRefusal, type Loose, server, type TestServer } from '../support/index.js';
-import { document, expectPublished, faultsOf, operationAt, published } from './published.js';
+import { answerFaultsOf, document, expectPublished, faultsOf, operationAt, published } from './published.js';
 
 const committed = (name: string) => readFileSync(join(process.cwd(), 'schema', name), 'utf8');
 const addresses = published.endpoints.map(({ address }) => address).sort();
@@ -133,6 +133,20 @@ describe('the OpenAPI document', () => {
     expect(parameters).toHaveLength(new Set(parameters).size);
     expect(parameters).not.toContain('first');
   });
+});
+
+it('The document tells what the meta of a list always has from what it has where it is asked for', async () => {
+  await account.deal();
+  const without = async (path: string, query: string, member: string) => {
+    const { body } = await account.owner.get(`${path}?${query}`);
+    expect([path, body.data.meta]).toEqual([path, expect.objectContaining({ [member]: expect.anything() })]);
+    const { [member]: _, ...meta } = body.data.meta;
+    return answerFaultsOf(`GET ${path}`, 200, { data: { ...body.data, meta } });
+  };
+  expect(await without('/events', '', 'position')).toContain("must have required property 'position'");
+  expect(await without('/deals', 'summary=true', 'summary')).toBeUndefined();
+  const { meta } = (operationAt('GET /events') as Loose).responses[200].content['application/json'].schema.properties.data.properties;
+  expect(meta.properties.position.description).toMatch(/ask after next/);
 });
 
 describe('what generators and linters of OpenAPI ask for', () => {
