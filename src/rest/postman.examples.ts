@@ -8,8 +8,10 @@ const known: Record<string, string> = {
   phone: '+14155550123',
   country: 'US',
   timezone: 'UTC',
+  scheduleTimezone: 'UTC',
   number: '+14155550123',
   phoneNumber: '+14155550123',
+  fromNumber: '+14155550100',
   toNumber: '+14155550123',
   code: '123456',
   domain: 'example.com',
@@ -24,6 +26,13 @@ const known: Record<string, string> = {
     type: 'note',
     digits: '1',
   },
+};
+
+/** What is given besides in bodies that need one of several members, or some unless another says something, which no schema tells. */
+const neededIn: Record<string, readonly string[]> = {
+  CreateCallInput: ['fromNumber', 'toNumber'],
+  BulkEditContactsInput: ['ids'],
+  BulkEditDealsInput: ['ids'],
 };
 
 /** What is given for fields of these names that take objects of any members. */
@@ -53,7 +62,7 @@ export class Examples {
   /** What a body says at least, and a few words more, so that it shows what it is for. */
   of(schema: Schema, name = ''): unknown {
     const { $ref, anyOf, allOf, enum: words } = schema as { $ref?: string; anyOf?: Schema[]; allOf?: Schema[]; enum?: unknown[] };
-    if ($ref) return this.of(this.components[$ref.split('/').at(-1)!]!, name);
+    if ($ref) return this.#component($ref.split('/').at(-1)!, name);
     if (words) return words[0];
     if (anyOf) return this.of(anyOf[0]!, name);
     // The rest of them are other names.
@@ -64,6 +73,11 @@ export class Examples {
     if (kind === 'boolean') return true;
     if (kind === 'number' || kind === 'integer') return Math.max(1, Number(schema.minimum ?? 1));
     return this.#text(schema, name);
+  }
+
+  #component(component: string, name: string): unknown {
+    const schema = this.components[component]!;
+    return this.of({ ...schema, required: [...((schema.required as string[] | undefined) ?? []), ...(neededIn[component] ?? [])] }, name);
   }
 
   #object({ properties = {}, required = [] }: Schema): Record<string, unknown> {

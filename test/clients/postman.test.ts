@@ -98,6 +98,13 @@ describe('the Postman collection', () => {
       expect([address, (await send(address)).id]).toEqual([address, expect.any(String)]);
     for (const address of ['POST /invoices', 'POST /smart-lists', 'POST /custom-fields', 'POST /workflows', 'POST /emails/sequences'])
       expect([address, (await send(address)).id]).toEqual([address, expect.any(String)]);
+    for (const address of ['POST /automations', 'POST /calls'])
+      expect([address, (await send(address)).id]).toEqual([address, expect.any(String)]);
+    for (const [address, id] of [
+      ['POST /bulk/contacts/edit', contactId],
+      ['POST /bulk/deals/edit', deal.id],
+    ] as const)
+      expect([address, await send(address, { id })]).toEqual([address, { total: 1, succeeded: 1, failed: 0 }]);
     await send('POST /notes', { contactId });
     await send('POST /bulk/contacts/tag', { contactId, tagId });
     await send('DELETE /contacts/{id}', { id: contactId });
