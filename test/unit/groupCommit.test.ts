@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { v7 } from 'uuid';
+import { pause } from '../../src/kernel/base/eventLoop.js';
+import { Shares } from '../../src/kernel/base/shares.js';
 import { type Database, openDatabase } from '../../src/kernel/database/index.js';
 import { sql } from '../../src/kernel/database/sql.js';
 import { GroupCommit, type Write } from '../../src/kernel/writes/groupCommit.js';
@@ -109,6 +111,27 @@ test('units for which nobody waits go together from the first one on', async () 
   await Promise.all(wanted.map((name) => commits.write({ ...tag(accounts[0]!, name), mayWait: true })));
   expect(statements - before).toBe(1);
   expect(await names(accounts[0]!)).toEqual(expect.arrayContaining(wanted));
+});
+
+test.each([true, false])('units of one account keep to its share of connections where all of them fail, may wait: %s', async (mayWait) => {
+  const share = new Shares(2);
+  let [underWay, most, sent] = [0, 0, 0];
+  const held = {
+    async text(): Promise<string> {
+      sent++;
+      most = Math.max(most, ++underWay);
+      await pause(5);
+      underWay--;
+      throw Object.assign(new Error('could not obtain lock'), { code: '55P03' });
+    },
+  };
+  const commits = new GroupCommit(held, undefined, (account, write) => share.run(account, write));
+  const units = Array.from({ length: 32 }, (_, i) => ({ ...tag(accounts[0]!, `held ${i}`), mayWait }));
+  const outcomes = await Promise.allSettled(units.map((unit) => commits.write(unit)));
+  expect(new Set(outcomes.map(({ status }) => status))).toEqual(new Set(['rejected']));
+  // They went together first, and then each by itself.
+  expect(sent).toBeGreaterThan(32);
+  expect(most).toBe(2);
 });
 
 const several = async (n: number) =>

@@ -120,14 +120,13 @@ export class GroupCommit {
       await this.database.text(sharedStatementOf(joined(units), lockRequestsOf(units), sharedWaitMs));
       return;
     }
-    const { account, batches, locks, mayWait } = first!;
+    const { account, batches, locks } = first!;
     const statement =
       units.length === 1
         ? statementOf(batches, mergedRequests([locks]))
         : statementOf(joined(units), mergedRequests(units.map((unit) => unit.locks)), false);
-    const write = () => this.database.text(statement);
-    // For what may wait nobody does, and two of a kind are under way at most.
-    await (mayWait ? write() : this.inTurn(account, write));
+    // Also what nobody waits for: one by one, or of many kinds, an account's units would take all connections.
+    await this.inTurn(account, () => this.database.text(statement));
   }
 }
 
