@@ -1,6 +1,9 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import pg from 'pg';
 import { type Database, openDatabase } from '../../src/kernel/database/index.js';
-import { withSettings } from '../../src/kernel/database/pool.js';
+import { openPool, withSettings } from '../../src/kernel/database/pool.js';
+import { postgresAdapter } from '../../src/kernel/database/postgres.js';
 import { commitsUnawaited } from '../../src/kernel/database/sql.js';
 import { freshPlace, onPostgres, type Place } from '../support/database.js';
 import { type Pooler, poolerBefore } from '../support/pooler.js';
@@ -21,6 +24,41 @@ describe('the URL of the database', () => {
     expect(connectionParameters).toMatchObject({
       ...{ user: 'ann', password: 's@/cret', port: 6432, database: 'crm two', host: '/run/pg', application_name: 'mine' },
     });
+  });
+});
+
+/** What PostgreSQL sends: a letter, the length, and what it tells. */
+function message(letter: string, ...told: (number | string)[]): Buffer {
+  const body = Buffer.concat(told.map((one) => (typeof one === 'string' ? Buffer.from(one) : Buffer.from([0, 0, 0, one]))));
+  return Buffer.concat([Buffer.from(letter), Buffer.from([0, 0, 0, body.length + 4]), body]);
+}
+
+describe('a connection that PostgreSQL ends with the bytes by which it began', () => {
+  const shutDown = 'SFATAL\0VFATAL\0C57P01\0Mterminating connection\0\0';
+  const bytes = Buffer.concat([message('R', 0), message('K', 1, 2), message('Z', 'I'), message('E', shutDown)]);
+  let ending: Server;
+  let pool: pg.Pool;
+  beforeAll(async () => {
+    ending = createServer((socket) => {
+      socket.on('error', () => {});
+      socket.once('data', () => socket.write(bytes));
+    });
+    await once(ending.listen(0, '127.0.0.1'), 'listening');
+    pool = openPool(`postgres://u:p@127.0.0.1:${(ending.address() as AddressInfo).port}/d`, {});
+  });
+  afterAll(async () => {
+    await pool.end();
+    ending.close();
+  });
+
+  // An error that nobody listens to would be none of the test's own, and fail it.
+  it('fails a statement, and nothing besides', async () => {
+    await expect(pool.query('select 1')).rejects.toThrow('not queryable');
+  });
+
+  it('fails a transaction, and nothing besides', async () => {
+    const adapter = await postgresAdapter(pool).connect();
+    await expect(adapter.startTransaction()).rejects.toThrow('not queryable');
   });
 });
 

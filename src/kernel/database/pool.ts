@@ -91,8 +91,13 @@ function isRefusal(error: unknown): boolean {
 /** A text without values may be a script that begins a transaction, and leaves it open where it fails. */
 const mayBeScript = ({ name, values }: pg.QueryConfig) => !name && !values?.length;
 
-/** The query fails by itself; an error of its connection that nobody listens to would end the process. */
-const ignore = () => {};
+/**
+ * Has somebody listen to each connection from the moment that there is one: it may end with the very bytes by which it began, before
+ * whoever asked for it has it. What it is asked for fails by itself; an error that nobody listens to would end the process.
+ */
+export function listenToConnections(pool: pg.Pool): void {
+  pool.on('connect', (client) => client.on('error', () => {}));
+}
 
 /**
  * A pool whose connections outlive the refusal of a statement. The driver's own closes the connection at every error, and refusals are
@@ -101,11 +106,12 @@ const ignore = () => {};
 class LastingPool extends pg.Pool {
   constructor(config: pg.PoolConfig) {
     super(config);
+    listenToConnections(this);
     Object.assign(this, { query: (query: pg.QueryConfig | string) => this.#ask(typeof query === 'string' ? { text: query } : query) });
   }
 
   async #ask(query: pg.QueryConfig): Promise<pg.QueryResult> {
-    const client = await this.#taken();
+    const client = await this.connect();
     let fault: Error | undefined;
     try {
       return await client.query(query);
@@ -113,19 +119,8 @@ class LastingPool extends pg.Pool {
       if (mayBeScript(query) || !isRefusal(error)) fault = error as Error;
       throw error;
     } finally {
-      client.removeListener('error', ignore);
       client.release(fault);
     }
-  }
-
-  /** A connection with somebody who listens from the moment that it has it: it may end with the very bytes by which it began. */
-  #taken(): Promise<pg.PoolClient> {
-    return new Promise((taken, failed) => {
-      this.connect((error, client) => {
-        if (error || !client) return failed(error ?? new Error('The pool has no connection'));
-        taken(client.on('error', ignore));
-      });
-    });
   }
 }
 
