@@ -1,12 +1,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { SqlDriverAdapter, SqlMigrationAwareDriverAdapterFactory } from '@prisma/driver-adapter-utils';
+import pg from 'pg';
+import { pause } from '../../src/kernel/base/eventLoop.js';
 import { migrationNames } from '../../src/kernel/database/engine.js';
 import { type Database, openDatabase } from '../../src/kernel/database/index.js';
 import { isMigrated, migrate, type Query } from '../../src/kernel/database/migrate.js';
 import { memoryPGlite, pgliteAdapter, pgliteStore } from '../../src/kernel/database/pglite.js';
 import { openPool } from '../../src/kernel/database/pool.js';
-import { postgresAdapter } from '../../src/kernel/database/postgres.js';
-import { freshPlace, onEmbedded, type Place } from '../support/database.js';
+import { migratePostgres, postgresAdapter } from '../../src/kernel/database/postgres.js';
+import { freshPlace, onEmbedded, onPostgres, type Place } from '../support/database.js';
+import { eventually } from '../support/live.js';
 
 jest.setTimeout(120_000);
 
@@ -102,5 +105,44 @@ describe('a migration', () => {
     expect(await columns()).toBe(0);
     await migrate(db.query, db.factory);
     expect([await isMigrated(db.query), await columns()]).toEqual([true, 1]);
+  });
+});
+
+onPostgres(describe)('a process that loses the connection by which it alone migrates', () => {
+  let holder: pg.Client;
+  beforeEach(async () => {
+    holder = new pg.Client(place.databaseUrl);
+    await holder.connect();
+  });
+  afterEach(() => holder.end());
+
+  /** Ends the connection that has the lock of migrations, or waits for it, once there is one. */
+  const guardEnded = () =>
+    eventually(async () => {
+      const { rows } = await holder.query(`select pg_terminate_backend(l.pid) from pg_locks l join pg_database d on d.oid = l.database
+        where d.datname = current_database() and l.locktype = 'advisory' and l.objid = 7240111 and l.pid <> pg_backend_pid()`);
+      return rows.length === 1;
+    });
+  /** What a start comes to: a process that ended by an error which nobody listens to would fail the test. */
+  const outcomeOf = (start: Promise<void>) =>
+    start.then(
+      () => 'started',
+      (error: Error) => error.message,
+    );
+
+  it('is refused while it waits for another', async () => {
+    await holder.query('select pg_advisory_lock(7240111)');
+    const outcome = outcomeOf(migratePostgres(place.databaseUrl!));
+    await guardEnded();
+    expect(await outcome).toContain('terminating connection');
+  });
+
+  it('is refused while it works, since another may begin', async () => {
+    await holder.query('begin; lock table _prisma_migrations in access exclusive mode');
+    const outcome = outcomeOf(migratePostgres(place.databaseUrl!));
+    await guardEnded();
+    await pause(200);
+    await holder.query('rollback');
+    expect(await outcome).toContain('terminating connection');
   });
 });

@@ -26,22 +26,19 @@ const holders = `select distinct held.pid, a.application_name as application, a.
   extract(epoch from now() - a.xact_start)::int as seconds
   from unnest(pg_blocking_pids($1)) held(pid) left join pg_stat_activity a on a.pid = held.pid`;
 
-/** The query fails by itself; an error of its connection that nobody listens to would end the process. */
-const ignore = () => {};
-
 /** Sends statements that may wait for others as long as it takes. While one does, the log says for whom. */
 export class PatientPool {
   #told = Number.NEGATIVE_INFINITY;
   #looks = false;
 
   constructor(
+    /** Somebody listens to its connections. */
     private readonly pool: pg.Pool,
     private readonly log?: Log,
   ) {}
 
   async query(text: string, values?: unknown[]): Promise<pg.QueryResult> {
     const client = await this.pool.connect();
-    client.on('error', ignore);
     const { processID } = client as pg.PoolClient & { processID: number };
     const looks = setInterval(() => void this.#look(processID), lookMs);
     let fault: Error | undefined;
@@ -52,7 +49,6 @@ export class PatientPool {
       throw error;
     } finally {
       clearInterval(looks);
-      client.removeListener('error', ignore);
       client.release(fault);
     }
   }

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { withFixes } from './adapter.js';
 import { migrate, type Query } from './migrate.js';
 import { PatientPool } from './patientPool.js';
-import { hasStarted, withSettings } from './pool.js';
+import { hasStarted, listenToConnections, withSettings } from './pool.js';
 import { mostNames, statementNames } from './statementNames.js';
 import type { Log, Store } from './store.js';
 
@@ -45,9 +45,12 @@ export async function migratePostgres(url: string, log?: Log): Promise<void> {
     application_name: 'crm-server migration',
   });
   pool.on('error', (error) => log?.warn({ err: error }, 'a migration connection ended'));
+  listenToConnections(pool);
   try {
     const guard = await pool.connect();
-    try {
+    // Who has lost the lock is not alone any more: another process may begin.
+    const lost = new Promise<never>((_, lose) => guard.once('error', lose));
+    const held = async () => {
       const { rows } = await guard.query<{ mine: boolean }>('select pg_try_advisory_lock($1) as mine', [MIGRATION_LOCK]);
       if (!rows[0]!.mine) {
         log?.info('another process migrates the database: waiting for it');
@@ -56,6 +59,9 @@ export async function migratePostgres(url: string, log?: Log): Promise<void> {
       const patient = new PatientPool(pool, log);
       const query: Query = (text, values) => patient.query(text, values);
       await migrate(query, postgresAdapter(pool, { log, script: (sql) => patient.script(sql) }), log);
+    };
+    try {
+      await Promise.race([held(), lost]);
     } finally {
       guard.release(true);
     }
