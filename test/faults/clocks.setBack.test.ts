@@ -1,4 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
+import { Limiter } from '../../src/kernel/access/rateLimits.js';
+import { readConfig } from '../../src/kernel/base/config.js';
 import { ReaderPace } from '../../src/workers/readerPace.js';
 import { type Account, dataOf, hour, server, type TestServer } from '../support/index.js';
 import { bearer, eventually, Socket } from '../support/live.js';
@@ -42,6 +44,23 @@ it('a reader of the feed rests no longer for it', async () => {
   setBack();
   expect(pace.isResting).toBe(true);
   await eventually(() => !pace.isResting, 2000);
+});
+
+it('a window of requests that had begun ends no later than it is long, and takes its points back', async () => {
+  const limiter = new Limiter({ ...readConfig({ NODE_ENV: 'test' }).limits, enabled: true, vendorLine: 1 });
+  const spend = () => limiter.spend('vendorLine', 'set back');
+  const first = await spend();
+  setBack();
+  const spent = await spend();
+  expect(spent.refused).toBe(true);
+  expect(spent.resetAt.getTime() - Date.now()).toBeLessThanOrEqual(60_000);
+  for (const [back, remaining] of [
+    [spent, 0],
+    [first, 1],
+  ] as const) {
+    await limiter.giveBack(back);
+    expect(await limiter.look('vendorLine', 'set back')).toMatchObject({ remaining, refused: false });
+  }
 });
 
 it('whether the server is ready is looked up again within seconds', async () => {

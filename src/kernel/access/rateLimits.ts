@@ -74,14 +74,15 @@ interface CounterOptions {
  */
 const tolerance = ({ duration }: CounterOptions): number => (duration * 1000) / 2;
 
+/** Milliseconds to the end of a window: never more than it is long, also where the clock that told its end was set back. */
+const within = (duration: number, left: number): number => Math.min(left, duration * 1000);
+
 /** Counts in process. */
 class OwnCounter implements Counter {
   readonly #counts: RateLimiterMemory;
-  readonly #tolerance: number;
 
-  constructor(options: CounterOptions) {
+  constructor(private readonly options: CounterOptions) {
     this.#counts = new RateLimiterMemory(options);
-    this.#tolerance = tolerance(options);
   }
 
   consume(key: string, points: number): Promise<RateLimiterRes> {
@@ -95,13 +96,14 @@ class OwnCounter implements Counter {
   async giveBack(key: string, left: number): Promise<void> {
     const window = await this.#counts.get(key);
     if (!window || window.consumedPoints <= 0 || window.msBeforeNext <= 0) return;
-    if (Math.abs(window.msBeforeNext - left) < this.#tolerance) await this.#counts.reward(key, 1);
+    const own = within(this.options.duration, window.msBeforeNext);
+    if (Math.abs(own - left) < tolerance(this.options)) await this.#counts.reward(key, 1);
   }
 }
 
 // One script, so that the window cannot end between the look and the change: DECR of a key that has expired would make one that never does.
 const giveBackScript = `
-  local left = redis.call('pttl', KEYS[1])
+  local left = math.min(redis.call('pttl', KEYS[1]), 2 * tonumber(ARGV[2]))
   if left > 0 and math.abs(left - tonumber(ARGV[1])) < tonumber(ARGV[2]) and tonumber(redis.call('get', KEYS[1])) > 0 then
     redis.call('decr', KEYS[1])
   end
@@ -187,14 +189,15 @@ export class Limiter {
     return {
       ...of,
       remaining: Math.max(0, of.limit - consumedPoints),
-      resetAt: new Date(Date.now() + Math.max(0, msBeforeNext)),
+      resetAt: new Date(Date.now() + Math.max(0, within(seconds[of.bucket], msBeforeNext))),
       refused: this.limits.enabled && consumedPoints > of.limit,
     };
   }
 
   /** Takes a spent point back: what it was spent on turned out not to count. Nothing of it is left once its window has ended. */
   async giveBack({ bucket, key, resetAt }: Pick<Spent, 'bucket' | 'key' | 'resetAt'>): Promise<void> {
-    await this.#counter(seconds[bucket]).giveBack(`${bucket}:${key}`, resetAt.getTime() - Date.now());
+    const duration = seconds[bucket];
+    await this.#counter(duration).giveBack(`${bucket}:${key}`, within(duration, resetAt.getTime() - Date.now()));
   }
 
   #counter(duration: number): Counter {
