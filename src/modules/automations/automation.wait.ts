@@ -54,8 +54,9 @@ function untilOf({ until, weekdays = [], timezone = null }: Record<string, unkno
   return { until: { hour: Number(clock[1]), minute: Number(clock[2]), weekdays: days as number[], zone: timezone } };
 }
 
-function momentOf(text: string): Wait | undefined {
-  if (!/^\d{4}-\d{2}-\d{2}T.*(Z|[+-]\d{2}:?\d{2})$/i.test(text)) return undefined;
+function momentOf(given: string): Wait | undefined {
+  const text = given.trim().toUpperCase().replace(' ', 'T');
+  if (!/^\d{4}-\d{2}-\d{2}T.*(Z|[+-]\d{2}:?\d{2})$/.test(text)) return undefined;
   const at = new Date(text);
   return isInYears(at) ? { at } : undefined;
 }
