@@ -55,7 +55,7 @@ async function placesOf(account: Account): Promise<string[]> {
 async function someoneDeleted(): Promise<Loose> {
   const { owner } = acme;
   const key = await acme.key();
-  dataOf(await key.post('/webhooks/manage', { url: 'http://127.0.0.1:9/', events: ['contact.created'] }));
+  dataOf(await key.post('/webhooks/manage', { url: 'http://127.0.0.1:9/', events: ['contact.created', 'contact.deleted'] }));
   const form = dataOf(await owner.post('/forms', { name: 'Contact us', fields: [{ key: 'email', label: 'E-mail', type: 'email' }] }));
   const { id } = await acme.contact(person);
   const about = { contactId: id };
@@ -82,6 +82,7 @@ async function someoneDeleted(): Promise<Loose> {
   await eventually(async () => (await message.count({ where: { accountId, status: 'sent' } })) === 1);
   dataOf(await owner.patch(`/contacts/${id}`, { optedOutEmail: true }));
   dataOf(await owner.del(`/contacts/${id}`));
+  await eventually(async () => (await webhookDelivery.count({ where: { accountId, event: 'contact.deleted' } })) === 1);
   return { id, deal, form };
 }
 
@@ -93,6 +94,9 @@ describe('erasing a person', () => {
     expect(await placesOf(acme)).toEqual(expect.arrayContaining([...before, ...told]));
     await erase(id);
     expect(await placesOf(acme)).toEqual(['address_facts.address']);
+    const where = { accountId: acme.id, event: 'contact.deleted' };
+    const waits = await crm.app.database.prisma.webhookDelivery.findFirstOrThrow({ where });
+    expect(waits).toMatchObject({ status: 'pending', dueAt: expect.anything(), body: expect.stringContaining(id) });
     const lists = [
       'contacts',
       'deals',
