@@ -77,6 +77,15 @@ describe('a card that has the focus', () => {
           ]);
     expect([await taken({ key: 'ArrowRight' }), await one.focused()]).toEqual([true, expect.not.stringContaining(id!)]);
   });
+
+  it('has nothing over the end of its title, unless it is pointed at, or its stage is being chosen', async () => {
+    await one.page.mouse.move(0, 0);
+    const card = `[data-deal="${await one.focused()}"]`;
+    const opacity = () => one.page.$eval(`${card} select`, (choice) => getComputedStyle(choice).opacity);
+    expect(await opacity()).toBe('0');
+    await (await one.find(`${card} select`)).focus();
+    expect(await opacity()).toBe('1');
+  });
 });
 
 describe('a card for which another stage is chosen', () => {
