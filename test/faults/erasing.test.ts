@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { importsBy } from '../support/imports.js';
 import { type Account, dataOf, type Loose, server, type TestServer } from '../support/index.js';
 import { eventually } from '../support/live.js';
 import { codeBlocks } from '../support/readme.js';
 import { aStep, Sequences } from '../support/sequences.js';
+import { activeWorkflow, endedRuns } from '../support/workflows.js';
 
 let crm: TestServer;
 let acme: Account;
@@ -51,13 +53,29 @@ async function placesOf(account: Account): Promise<string[]> {
   return found;
 }
 
+/** What is kept of the person without a contact: of a form that asks for no address, and of a call that was logged by its number. */
+async function knownToNobody({ owner }: Account): Promise<void> {
+  const fields = [{ key: 'name' }, { key: 'reach' }];
+  const { id } = dataOf(await owner.post('/forms', { name: 'Reach us', fields }));
+  const data = { name: 'Zoraida Quillfeather', reach: person.email };
+  expect(dataOf(await owner.post(`/forms/${id}/submit`, { data, source: words }))).toMatchObject({ contactId: null });
+  const call = { source: 'manual_log', notes: words, fromNumber: '+1 (415) 555-0177', toNumber: person.phone, direction: 'inbound' };
+  expect(dataOf(await owner.post('/calls', call))).toMatchObject({ contactId: null });
+}
+
 /** A contact of whom much is known, deleted by now. */
 async function someoneDeleted(): Promise<Loose> {
   const { owner } = acme;
   const key = await acme.key();
   dataOf(await key.post('/webhooks/manage', { url: 'http://127.0.0.1:9/', events: ['contact.created', 'contact.deleted'] }));
   const form = dataOf(await owner.post('/forms', { name: 'Contact us', fields: [{ key: 'email', label: 'E-mail', type: 'email' }] }));
+  await knownToNobody(acme);
+  const answer = { type: 'create_task', config: { title: 'Answer {{contact.email}}' } };
+  const workflow = await activeWorkflow(acme, { trigger: { event: 'contact.created' }, actions: [answer] });
   const { id } = await acme.contact(person);
+  // A row that makes nobody, since its number is none.
+  const rows = [{ ...person, phone: 'none' }];
+  expect(await importsBy(() => owner).imported({ rows })).toMatchObject({ errorCount: 1 });
   const about = { contactId: id };
   const [deal, moved] = [await acme.deal({ ...about, title: words }), await acme.task({ ...about, title: 'Call' })];
   await acme.task({ ...about, title: words });
@@ -80,6 +98,7 @@ async function someoneDeleted(): Promise<Loose> {
   const accountId = acme.id;
   await eventually(async () => (await webhookDelivery.count({ where: { accountId } })) > 1);
   await eventually(async () => (await message.count({ where: { accountId, status: 'sent' } })) === 1);
+  await endedRuns(acme, workflow, 2);
   dataOf(await owner.patch(`/contacts/${id}`, { optedOutEmail: true }));
   dataOf(await owner.del(`/contacts/${id}`));
   await eventually(async () => (await webhookDelivery.count({ where: { accountId, event: 'contact.deleted' } })) === 1);
