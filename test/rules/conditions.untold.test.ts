@@ -75,6 +75,17 @@ describe('conditions on a change that no event tells', () => {
   });
 });
 
+it.each([
+  ['contact.updated', 'createdAt'],
+  ['call.updated', 'startedAt'],
+  ['enrollment.updated', 'enrolledAt'],
+  ['message.updated', 'scheduledAt'],
+])('a condition on a change of what never changes is refused as that: of %s, %s', async (event, name) => {
+  const reply = await making(event, { [`changes.${name}.to`]: null });
+  expectRefusal(reply, 400, `trigger.conditions.changes.${name}.to`);
+  expect(reply.body.details[0].message).toMatch(new RegExp(`asks for a change of ${name}, which never changes$`));
+});
+
 describe('fields that change with another one, which is told in their place', () => {
   it.each([
     ['invoice.updated', 'changes.paidAt.to', 'status'],
@@ -134,7 +145,8 @@ const isRefused = (type: string, name: string): boolean => {
   }
 };
 
-// One that is new belongs here only where the service of its record tells its changes, else into `toldBy` or `neverTold` of its table.
+// One that is new belongs here only where the service of its record tells its changes, else into a list of its table: `toldBy`, `neverTold`
+// or `fixed`.
 it('moments and what is computed may be asked for where events of their record tell them, and nowhere else', () => {
   const events = [...api.app.registry.events].filter(([name, { startsNothing }]) => name.endsWith('.updated') && !startsNothing);
   const taken = events.map(([, { of }]) => [of.type, followers(of.type).filter((name) => !isRefused(of.type, name))] as const);

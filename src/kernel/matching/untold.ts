@@ -19,7 +19,7 @@ export function refuseUntold(ctx: Context, type: string, given: unknown, at: str
 }
 
 /** What every record keeps as it was made. */
-const fixed = ['id', 'createdAt', 'createdBy'];
+const alwaysFixed = ['id', 'createdAt', 'createdBy'];
 
 /** Why no event tells that a field of a record changed; undefined where one may. */
 function whyUntold({ app: { registry } }: Context, type: string, name: string): string | undefined {
@@ -28,8 +28,9 @@ function whyUntold({ app: { registry } }: Context, type: string, name: string): 
     toldAtTimes = [],
     toldBy,
     neverTold = [],
+    fixed = [],
   } = (registry.tables.get(type) as AnyTable | undefined)?.options ?? {};
-  if (fixed.includes(name)) return `asks for a change of ${name}, which never changes`;
+  if (alwaysFixed.includes(name) || fixed.includes(name)) return `asks for a change of ${name}, which never changes`;
   const [own] = name.split('.') as [string];
   const isSilent = withoutEvents.includes(name) && !toldAtTimes.includes(name);
   if (isSilent || neverTold.includes(own) || name === 'updatedAt')

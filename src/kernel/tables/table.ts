@@ -80,14 +80,22 @@ export interface TableOptions<
   counted?: boolean;
   /** What a connection tells of all records that its list finds, as a select of one JSON value: `where` is over the alias `t`. */
   figures?: Record<string, (where: Sql, ctx: Context) => Sql>;
-  /** Fields that change with events of other records, or with none: a contact's score, when a webhook was last called. */
+  /**
+   * Columns that change with events of other records, or with none: a contact's score, when a webhook was last called. Live queries that
+   * read them look again at every event, and conditions on a change of them are refused.
+   */
   withoutEvents?: readonly string[];
   /** Those of them of which an event of the record tells some changes all the same: a conversation that is read has nothing unread. */
   toldAtTimes?: readonly string[];
   /** Fields, and members of those, that change with another one, which is what events tell of the change: `{ paidAt: 'status' }`. */
   toldBy?: Readonly<Record<string, string>>;
-  /** Fields of whose change no event tells as it follows from other records (how many contacts a company has), or as there is none. */
+  /**
+   * Computed fields that follow records of other tables, such as how many contacts a company has: live queries go by these tables, and
+   * conditions on a change of the field are refused.
+   */
   neverTold?: readonly string[];
+  /** Fields that stay as they were made, besides those that do so in every record: conditions on a change of them are refused. */
+  fixed?: readonly string[];
   /**
    * Values that a field takes without an event, each with those that it takes it from, where its other changes are told: a message that
    * was queued is on its way. What is told of another field meanwhile shows it; what becomes of it is told from what was told before.

@@ -7,7 +7,7 @@ export const callTable = table({
   row: modelRow('Call', Call),
   list: CallList,
   page: CallConnection,
-  neverTold: ['startedAt'],
+  fixed: ['startedAt'],
   sorts: { startedAt: byTime('started_at'), createdAt: byTime('created_at') },
   byDefault: ['startedAt', 'desc'],
   conditions: {

@@ -31,7 +31,7 @@ export const formTable = table({
 /** What was filled in on all forms. */
 export const submissionTable = table({
   row: modelRow('Submission', Submission),
-  neverTold: ['submittedAt'],
+  fixed: ['submittedAt'],
   list: SubmissionList,
   page: SubmissionConnection,
   counted: false,

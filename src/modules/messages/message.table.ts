@@ -33,7 +33,7 @@ export const messageTable = table({
   row: messageRow,
   list: MessageList,
   page: MessageConnection,
-  neverTold: ['scheduledAt'],
+  fixed: ['scheduledAt'],
   computed: {
     bodyStart: {
       sql: rawSql(`left(t.body, ${startLength})`),

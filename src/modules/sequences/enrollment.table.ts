@@ -7,7 +7,7 @@ import { Enrollment, EnrollmentConnection, EnrollmentList } from './enrollment.m
 export const enrollmentTable = table({
   row: modelRow('Enrollment', Enrollment, { attempt: integer, dueAt: nullable(instant), countsFrom: instant }),
   withoutEvents: ['countsFrom'],
-  neverTold: ['enrolledAt'],
+  fixed: ['enrolledAt'],
   list: EnrollmentList,
   page: EnrollmentConnection,
   sorts: { createdAt: byTime('created_at'), updatedAt: byTime('updated_at'), nextEmailAt: byTime('next_email_at', true) },

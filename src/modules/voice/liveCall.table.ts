@@ -5,7 +5,7 @@ import { LiveCall, LiveCallConnection, LiveCallList } from './liveCall.model.js'
 export const liveCallTable = table({
   row: modelRow('LiveCall', LiveCall),
   withoutEvents: ['choices'],
-  neverTold: ['startedAt'],
+  fixed: ['startedAt'],
   list: LiveCallList,
   page: LiveCallConnection,
   what: 'Call',
