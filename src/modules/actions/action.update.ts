@@ -17,7 +17,7 @@ import { links as linksOfTask, updateTask } from '../tasks/task.service.js';
 import { listIn, mergedJson, mergeFieldsOf, namesValue, Room, wholeMergeField } from '../templates/template.mergeFields.js';
 import type { ReportFault } from './action.config.js';
 import { type ActionContext, type ActionKind, success } from './action.kinds.js';
-import { mayName } from './action.values.js';
+import { isKnownToRuns } from './action.values.js';
 
 type Update = (ctx: Context, id: string, input: object) => Promise<unknown>;
 type Class = abstract new (...args: never[]) => object;
@@ -97,7 +97,7 @@ async function faultsOf(ctx: Context, config: UpdateConfig, rule: FieldRule): Pr
   const isText = field.startsWith(custom) || takesText(ctx.app.registry.schema(), entities[entity]!.input.name, field);
   if (typeof value === 'string' && isText && mergeFieldsOf(value).length > 0) {
     const path = wholeMergeField(value);
-    return path === undefined || mayName(ctx, path) ? [] : [namesNothing(path)];
+    return path === undefined || isKnownToRuns(ctx, path) ? [] : [namesNothing(path)];
   }
   const faults: Fault[] = [];
   const input = inputOf(ctx, config, rule, (_member, code, message, options) => faults.push({ code, message, options }));

@@ -12,6 +12,20 @@ const pathOf = (written: string): string => (written.includes('.') ? written : `
 /** What placeholders may name: `contact.firstName` is the member `firstName` of `contact`. */
 export type MergeValues = Readonly<Record<string, unknown>>;
 
+/** What placeholders call a record of a type. */
+export const calledBy = (type: string): string => type.charAt(0).toLowerCase() + type.slice(1);
+
+/** The type of record that they call so, if there is one. */
+export const typeCalled = (root: string): string => root.charAt(0).toUpperCase() + root.slice(1);
+
+/** What the placeholders of any run may name that is of no record, and the members of each. */
+export const ofAnyRun: ReadonlyMap<string, readonly string[]> = new Map([
+  ['workspace', ['name']],
+  ['event', ['id', 'name', 'createdAt']],
+  ['workflow', ['id', 'name']],
+  ['automation', ['id', 'name']],
+]);
+
 /** What the placeholders of a text to a contact may name; `userName`: who has it sent. */
 export const valuesOf = (ctx: Context, contact: object, userName: string | null = ctx.caller.userName): MergeValues => ({
   contact,

@@ -1,7 +1,7 @@
 import { mayRead } from '../../kernel/access/access.js';
 import { AppError, type Detail, detailOf } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
-import { mergeFieldsOf } from './template.mergeFields.js';
+import { mergeFieldsOf, ofAnyRun, typeCalled } from './template.mergeFields.js';
 
 /**
  * What a conversation shows of its contact (contract "Conversation summary"), and the name of its company: names are read with any record.
@@ -9,21 +9,21 @@ import { mergeFieldsOf } from './template.mergeFields.js';
 const shownAnyway = ['id', 'firstName', 'lastName', 'email', 'phone', 'assignedTo', 'company'].map((name) => `contact.${name}`);
 
 /** What says nothing of a record: where and by whom a text is sent, and what started the run that sends it. */
-const ofNoRecord = new Set(['workspace', 'user', 'event', 'workflow', 'automation']);
+const ofNoRecord = new Set(['user', ...ofAnyRun.keys()]);
 
 /**
  * Whether a caller who must not read contacts may have a path filled in. A workflow or an automation that mails the text knows more than
  * the contact: the record that it is about, by its type too, and its changes. Of which type `record` will be is not known yet.
  */
-function mayName({ app, caller }: Context, path: string): boolean {
+function mayFill({ app, caller }: Context, path: string): boolean {
   const [root] = path.split('.') as [string];
   if (root === 'contact') return shownAnyway.includes(path);
-  const scope = app.registry.schema().getType(root.charAt(0).toUpperCase() + root.slice(1))?.extensions.scope;
+  const scope = app.registry.schema().getType(typeCalled(root))?.extensions.scope;
   return ofNoRecord.has(root) || (typeof scope === 'string' && mayRead(caller, scope));
 }
 
 function faultOf(ctx: Context, field: string, text: string): Detail[] {
-  const beyond = mergeFieldsOf(text).filter((path) => !mayName(ctx, path));
+  const beyond = mergeFieldsOf(text).filter((path) => !mayFill(ctx, path));
   if (beyond.length === 0) return [];
   const message = `asks for ${beyond.slice(0, 5).join(', ')}, which this key may not read`;
   return [detailOf(field, { code: 'not_allowed', message, options: shownAnyway })];
