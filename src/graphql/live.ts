@@ -57,8 +57,8 @@ export interface LiveShared {
   plan: LivePlan;
   query: Operation;
   variables: Record<string, unknown>;
-  /** Whose account may be another by the next read: one read takes it as it is when it begins. */
-  principal: Principal;
+  /** Whose rights it goes by, in the account as it is now: one read asks once, as it begins. */
+  principalNow: () => Principal;
   cost: number;
 }
 
@@ -92,13 +92,13 @@ export class LiveQuery {
   }
 
   #filters(): EqualityFilters[] {
-    const { plan, principal } = this.shared;
-    const ctx = new Context(this.app, { id: 'live', ip: '127.0.0.1' }, { ...principal });
+    const { plan, principalNow } = this.shared;
+    const ctx = new Context(this.app, { id: 'live', ip: '127.0.0.1' }, principalNow());
     return plan.lists.map((list) => new EqualityFilters(ctx, list));
   }
 
-  get account(): string {
-    return this.shared.principal.account.id;
+  get accountId(): string {
+    return this.shared.principalNow().account.id;
   }
 
   get size(): number {
@@ -151,7 +151,7 @@ export class LiveQuery {
       const position = this.position().toString();
       const refreshes = this.#refreshes;
       try {
-        const lists = await this.turns.run(this.account, () => this.#read());
+        const lists = await this.turns.run(this.accountId, () => this.#read());
         this.#ranAt = performance.now();
         this.#patience.restore();
         if (refreshes !== this.#refreshes) continue;
@@ -168,11 +168,11 @@ export class LiveQuery {
   async #read(): Promise<ReadonlyMap<string, ReadList>> {
     // Who reads from the embedded database never waits: without this the event loop would not turn between two of them.
     await nextTurn();
-    const { query, variables, principal, cost, plan } = this.shared;
+    const { query, variables, principalNow, cost, plan } = this.shared;
     const budget = new Budget(this.app.config.graphql, cost);
     const dependencies = new QueryDependencies(this.app, this.#lists);
     const request = { id: 'live', ip: '127.0.0.1', budget, reads: (text: string) => dependencies.note(text) };
-    const ctx = new Context(this.app, request, { ...principal });
+    const ctx = new Context(this.app, request, principalNow());
     const { data, errors } = await run(query, ctx, variables);
     if (budget.refusal) throw budget.refusal;
     if (errors?.length || !data) throw (errors?.[0] && causeOf(errors[0])) ?? errors?.[0] ?? new Error('a live query answered nothing');
@@ -271,8 +271,8 @@ export class LiveQueries {
   }
 
   /** Reads those of an account again, which is another now. */
-  reread(account: string): void {
-    for (const { query } of this.#running.values()) if (query.account === account) query.reread();
+  reread(accountId: string): void {
+    for (const { query } of this.#running.values()) if (query.accountId === accountId) query.reread();
   }
 
   #begin(feed: AccountFeed, shared: LiveShared) {

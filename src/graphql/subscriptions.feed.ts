@@ -162,7 +162,8 @@ export class AccountFeed implements Follower {
    */
   join(key: string, shared: Shared, sink: Sink, { after, isTold }: Beginning): () => void {
     // Nobody but a person has private records.
-    const viewer = shared.principal.userId ?? shared.principal.id;
+    const principal = shared.principalNow();
+    const viewer = principal.userId ?? principal.id;
     const group = this.#groups.get(key) ?? new Group(this.app, this.turns, shared);
     this.#groups.set(key, group);
     group.holders++;
@@ -183,7 +184,7 @@ export class AccountFeed implements Follower {
   async #begin(group: Group, member: Member, { after, isTold }: { after: bigint; isTold: boolean }): Promise<void> {
     while (isTold && !member.left && !this.#closed) {
       try {
-        if (await this.#tell(group, member, readyAt(group.shared.principal.account, after, this.app.clock))) break;
+        if (await this.#tell(group, member, readyAt(group.shared.principalNow().account, after, this.app.clock))) break;
         return;
       } catch (error) {
         await this.#rest(error);

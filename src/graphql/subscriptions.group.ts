@@ -43,8 +43,8 @@ type Attempt = { told: Outcome; outage?: AppError } | { told?: undefined; outage
 export interface Shared {
   operation: Operation;
   variables: Record<string, unknown>;
-  /** Whose account may be another by the next event: one execution takes it as it is when it begins. */
-  principal: Principal;
+  /** Whose rights it goes by, in the account as it is now: one execution asks once, as it begins. */
+  principalNow: () => Principal;
   wanted: Wanted;
   /** How many records it may read at an event. */
   cost: number;
@@ -104,7 +104,7 @@ export class Group {
    */
   async #whole(event: ToldEvent): Promise<Outcome> {
     for (;;) {
-      const { told, outage } = await this.turns.run(this.shared.principal.account.id, () => this.#execute(event));
+      const { told, outage } = await this.turns.run(this.shared.principalNow().account.id, () => this.#execute(event));
       if (!outage) this.#patience.restore();
       const isOver = !outage || this.holders === 0 || (await this.#patience.isOver());
       if (isOver && told) return told;
@@ -117,9 +117,9 @@ export class Group {
   async #execute(event: ToldEvent): Promise<Attempt> {
     // Who reads from the embedded database never waits: without this the event loop would not turn between two groups.
     await nextTurn();
-    const { operation, variables, principal, cost } = this.shared;
+    const { operation, variables, principalNow, cost } = this.shared;
     const budget = new Budget(this.app.config.graphql, cost);
-    const ctx = new Context(this.app, { id: `event-${event.eventId}`, ip: '127.0.0.1', budget }, { ...principal });
+    const ctx = new Context(this.app, { id: `event-${event.eventId}`, ip: '127.0.0.1', budget }, principalNow());
     try {
       const result = await operation.execute(ctx, variables, { root: event });
       if (budget.refusal) return { told: { refusal: budget.refusal } };

@@ -74,15 +74,8 @@ interface Held {
   leave: () => void;
 }
 
-/** Joins what is shared, as a principal whose account is always the one that was seen last. */
-type Join = (feed: AccountFeed, shared: Principal) => Promise<() => void>;
-
-const inAccountOf = (held: Held, principal: Principal): Principal => ({
-  ...principal,
-  get account() {
-    return held.account;
-  },
-});
+/** Joins what is shared; `principalNow` answers whose it is, in the account as it was seen last. */
+type Join = (feed: AccountFeed, principalNow: () => Principal) => Promise<() => void>;
 
 /** All live subscriptions of this process, whichever transport they came through. */
 export class Subscriptions {
@@ -125,11 +118,11 @@ export class Subscriptions {
     const after = request.resumeAfter ?? (args.after as string | null | undefined) ?? undefined;
     const position = after === undefined ? undefined : positionOf(after);
     const begin: Beginning = { isTold: args.ready === true };
-    const account = principal.account.id;
+    const accountId = principal.account.id;
     const key = `${this.#whose(principal, request, own, wanted.byPerson)} ${operation.id} ${JSON.stringify(own)}`;
-    return this.#holding(principal, key, cost, async (feed, shared) => {
-      if (position !== undefined) begin.after = startAfter(position, await extentOf(app.database, account, app.clock.now()));
-      return feed.join(key, { operation, variables, principal: shared, wanted, cost }, sink, begin);
+    return this.#holding(principal, key, cost, async (feed, principalNow) => {
+      if (position !== undefined) begin.after = startAfter(position, await extentOf(app.database, accountId, app.clock.now()));
+      return feed.join(key, { operation, variables, principalNow, wanted, cost }, sink, begin);
     });
   }
 
@@ -146,28 +139,28 @@ export class Subscriptions {
     const { variables } = request;
     const key = `${this.#whose(principal, request, own)} ${operation.id} ${JSON.stringify(own)}`;
     const asked = { schema: this.schema, plan, query, variables, cost };
-    return this.#holding(principal, key, cost, async (feed, shared) =>
-      this.#live.join(feed, key, { ...asked, principal: shared }, sink, had),
+    return this.#holding(principal, key, cost, async (feed, principalNow) =>
+      this.#live.join(feed, key, { ...asked, principalNow }, sink, had),
     );
   }
 
   /** Holds the feed of the account and what the subscription costs from its beginning to its end, which is returned. */
   async #holding(principal: Principal, key: string, cost: number, join: Join): Promise<() => void> {
-    const account = principal.account.id;
+    const accountId = principal.account.id;
     const giveBack = this.#costs.take(callerOf(principal), key, cost);
     const held = this.#hold(principal.account);
     try {
-      const leave = await join(await held.feed, inAccountOf(held, principal));
+      const leave = await join(await held.feed, () => ({ ...principal, account: held.account }));
       this.count++;
       return once(() => {
         leave();
         this.count--;
         giveBack();
-        this.#release(account, held);
+        this.#release(accountId, held);
       });
     } catch (error) {
       giveBack();
-      this.#release(account, held);
+      this.#release(accountId, held);
       throw error;
     }
   }
@@ -220,30 +213,30 @@ export class Subscriptions {
     return held;
   }
 
-  #open(info: AccountInfo): Held {
+  #open(account: AccountInfo): Held {
     const { app } = this;
-    const account = info.id;
+    const accountId = account.id;
     let feed: AccountFeed | undefined;
     // Before the look for the end of the feed, so that what comes between is not missed.
-    const deafen = app.channel.subscribe(feedWake(account), (head) => feed?.wake(head));
-    const part = app.followed.follow(account, { give: (events) => feed?.give(events) });
+    const deafen = app.channel.subscribe(feedWake(accountId), (head) => feed?.wake(head));
+    const part = app.followed.follow(accountId, { give: (events) => feed?.give(events) });
     const leave = () => {
       deafen();
       part();
     };
-    const opening = extentOf(app.database, account, app.clock.now()).then(({ head }) => {
-      feed = new AccountFeed(app, this.#turns, { account, head });
+    const opening = extentOf(app.database, accountId, app.clock.now()).then(({ head }) => {
+      feed = new AccountFeed(app, this.#turns, { account: accountId, head });
       held.opened = feed;
       feed.wake('');
       return feed;
     });
-    const held: Held = { account: info, feed: opening, holders: 0, leave };
+    const held: Held = { account, feed: opening, holders: 0, leave };
     return held;
   }
 
-  #release(account: string, held: Held) {
+  #release(accountId: string, held: Held) {
     if (--held.holders > 0) return;
-    if (this.#feeds.get(account) === held) this.#feeds.delete(account);
+    if (this.#feeds.get(accountId) === held) this.#feeds.delete(accountId);
     held.leave();
     held.feed.then(
       (feed) => feed.close(),

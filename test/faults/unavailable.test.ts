@@ -89,7 +89,12 @@ describe('an event that is tried again while the database is away', () => {
       if (left-- === 0) throw new AppError('not_found', 'the end');
       throw unavailable(undefined, undefined, Object.assign(new Error('away'), { code: 'AWAY' }));
     };
-    const group = new Group(api.app, new TurnQueue(2), { operation: { execute }, variables: {}, principal, cost: 0 } as unknown as Shared);
+    const group = new Group(api.app, new TurnQueue(2), {
+      operation: { execute },
+      variables: {},
+      principalNow: () => principal,
+      cost: 0,
+    } as unknown as Shared);
     group.holders = 1;
     const begun = performance.now();
     const event = { id: '1', eventId: 'one', name: 'tag.created' } as ToldEvent;

@@ -112,7 +112,14 @@ it('a live query that is being read when its feed is set back tells no position 
     },
   };
   const plan = { key: 'live', members: [{ key: 'position', name: 'position' }], lists: [] };
-  const shared = { schema: crm.app.registry.schema(), plan, query, variables: {}, principal, cost: 0 } as unknown as LiveShared;
+  const shared = {
+    schema: crm.app.registry.schema(),
+    plan,
+    query,
+    variables: {},
+    principalNow: () => principal,
+    cost: 0,
+  } as unknown as LiveShared;
   let position = 5n;
   const live = new LiveQuery(crm.app, new TurnQueue(1), shared, () => position);
   const told: string[] = [];
