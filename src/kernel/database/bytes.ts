@@ -1,9 +1,10 @@
-import { type Sql, sql } from './sql.js';
+import { rawSql, type Sql, sql } from './sql.js';
 
 /** JSON never holds it: it stands between the parts of a text, and before the size of one that is too large. */
-export const between = '\x1e';
+export const separator = '\x1e';
+export const separatorSql = rawSql("E'\\x1e'");
 
-/** Stands for more than an answer may have: the resolvers find out how much of it is refused. */
+/** Stands for a text that was left out, as it has more bytes than it may. */
 export const tooMuch = '';
 
 /** What was to be read of a page has more bytes than the request's `mostBytes`. */
@@ -20,10 +21,10 @@ export const withinBytes = (query: Sql, bytes: Sql, instead = sql`${tooMuch}`): 
 
 /** The text `part` of a select, or only how many bytes it has where there are more than `most`, if there is such a limit. */
 export const orItsBytes = (query: Sql, most: number | undefined): Sql =>
-  most ? withinBytes(query, sql`${most}::int`, sql`E'\\x1e' || octet_length(s.part)`) : query;
+  most ? withinBytes(query, sql`${most}::int`, sql`${separatorSql} || octet_length(s.part)`) : query;
 
 /** What such a select answered. Throws `TooLarge` where that is the size alone. */
 export function whole(text: string): string {
-  if (text.startsWith(between)) throw new TooLarge(Number(text.slice(between.length)));
+  if (text.startsWith(separator)) throw new TooLarge(Number(text.slice(separator.length)));
   return text;
 }

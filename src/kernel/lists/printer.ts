@@ -6,8 +6,8 @@ import { defined } from '../base/objects.js';
 import type { Context } from '../context/context.js';
 import { momentOf, type OfTheMoment } from '../context/moment.js';
 import type { Printer } from '../context/printer.js';
-import { between, orItsBytes, tooMuch, whole, withinBytes } from '../database/bytes.js';
-import { accountSql, emptySql, joinSql, rawSql, type Sql, sql } from '../database/sql.js';
+import { orItsBytes, separator, separatorSql, tooMuch, whole, withinBytes } from '../database/bytes.js';
+import { accountSql, emptySql, joinSql, type Sql, sql } from '../database/sql.js';
 import type { Bound } from '../database/statement.js';
 import { isInWords } from '../model/enums.js';
 import { fragmentsOf } from '../model/selections.js';
@@ -112,9 +112,10 @@ async function print(plans: readonly RootPlan[], ctx: Context, variables: Variab
   const isLookup = plans.length === 1 && plans[0]!.kind === 'one';
   const read = () => (isLookup ? ctx.lookup(query) : stats.isPlanned ? ctx.planned(query) : ctx.text(query));
   const text = whole(await (stats.isLong ? ctx.longRead(read) : read()));
+  // The resolvers find out how much of it is refused.
   if (text === tooMuch) return undefined;
   budget?.show(recordsIn(text));
-  return assembled(plans, printing, text.split(between));
+  return assembled(plans, printing, text.split(separator));
 }
 
 /** A statement that prints root fields, and what its parts are. */
@@ -144,7 +145,7 @@ async function composed(plans: readonly RootPlan[], ctx: Context, variables: Var
   }
   const selects = roots.map(({ tables = emptySql, parts, from }) => {
     const texts = parts.map(({ value }) => sql`coalesce((${value})::text, 'null')`);
-    return sql`${tables} select concat_ws(${rawSql(`E'\\x1e'`)}, ${joinSql(texts, ', ')}) as part ${from}`;
+    return sql`${tables} select concat_ws(${separatorSql}, ${joinSql(texts, ', ')}) as part ${from}`;
   });
   const query = selects.length === 1 ? selects[0]! : together(selects);
   if (budget) return { query: withinBytes(query, sql`${budget.mostBytes}::int`), printing: roots };
@@ -154,7 +155,7 @@ async function composed(plans: readonly RootPlan[], ctx: Context, variables: Var
 /** The parts of several selects as one text. */
 const together = (selects: Sql[]): Sql => {
   const parts = selects.map((select) => sql`(${select})`);
-  return sql`select concat_ws(${rawSql(`E'\\x1e'`)}, ${joinSql(parts, ', ')}) as part`;
+  return sql`select concat_ws(${separatorSql}, ${joinSql(parts, ', ')}) as part`;
 };
 
 /**
