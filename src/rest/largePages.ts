@@ -28,11 +28,12 @@ export type Read = (variables: Asked) => Promise<Connection>;
 export async function answerPage(endpoint: Endpoint, ctx: Context, asked: Asked, read: Read): Promise<Envelope> {
   const portions = new Portions(ctx, asked, read, Object.keys(endpoint.extras ?? {}));
   const { nodes, ...page } = await portions.first();
-  if (portions.isWhole) return envelope(endpoint, { ...page, nodes }, asked);
-  const shell = (last: Pick<Connection, 'pageInfo'>) =>
-    envelope(endpoint, { ...page, ...endOf(endpoint, last), nodes: new Printed(empty) }, asked);
-  const last = endpoint.pagingHeaders ? await portions.last({ ...page, nodes }) : page;
-  return { ...shell(last), body: Readable.from(textOf(portions, { ...page, nodes }, (last) => jsonOf(shell(last).body))) };
+  const first = { ...page, nodes };
+  if (portions.isWhole) return envelope(endpoint, first, asked);
+  const shell = (end: Pick<Connection, 'pageInfo'>) =>
+    envelope(endpoint, { ...page, ...endOf(endpoint, end), nodes: new Printed(empty) }, asked);
+  const shown = endpoint.pagingHeaders ? await portions.last(first) : page;
+  return { ...shell(shown), body: Readable.from(textOf(portions, first, (end) => jsonOf(shell(end).body))) };
 }
 
 const empty = '[]';
@@ -44,12 +45,13 @@ const endOf = ({ beside = [] }: Endpoint, { pageInfo, ...last }: Pick<Connection
 });
 
 /** The text of a page: that of one without records, and its records in between. */
-async function* textOf(portions: Portions, first: Connection, shell: (last: Connection) => string): AsyncGenerator<string> {
+async function* textOf(portions: Portions, first: Connection, shell: (end: Connection) => string): AsyncGenerator<string> {
   const begin = shell(first);
   yield begin.slice(0, begin.indexOf(empty) + 1);
+  yield recordsOf(first).slice(1, -1);
   let last = first;
-  for (let next: Connection | undefined = first; next; next = await portions.after(last)) {
-    yield `${next === first ? '' : ','}${recordsOf(next).slice(1, -1)}`;
+  for await (const next of portions.rest(first)) {
+    yield `,${recordsOf(next).slice(1, -1)}`;
     last = next;
   }
   const end = shell(last);
@@ -90,21 +92,34 @@ class Portions {
     });
   }
 
+  /** The portions after the first one. */
+  async *rest(first: Connection): AsyncGenerator<Connection> {
+    for (let next = await this.#after(first); next; next = await this.#after(next)) yield next;
+  }
+
+  /**
+   * The last portion, where the first one is in hand: headers that tell where the page ends leave before its records, so the page is read
+   * twice.
+   */
+  async last(first: Connection): Promise<Connection> {
+    let end = first;
+    for await (const next of this.#copy().rest(first)) end = next;
+    return end;
+  }
+
+  /** The same portions from here on. */
+  #copy(): Portions {
+    const copy = new Portions(this.ctx, this.asked, this.read, this.extras);
+    [copy.#size, copy.#left] = [this.#size, this.#left];
+    return copy;
+  }
+
   /** What comes after a portion; undefined after the last one. */
-  async after({ pageInfo }: Connection): Promise<Connection | undefined> {
+  async #after({ pageInfo }: Connection): Promise<Connection | undefined> {
     if (this.#left === 0 || !pageInfo.hasNextPage || pageInfo.endCursor === null) return undefined;
     const left = [totalVariable, ...this.extras].map((name) => [name, false]);
     const rest = { ...this.asked, page: undefined, after: pageInfo.endCursor, ...Object.fromEntries(left) };
     return this.#fitting((size) => ({ ...rest, perPage: size }));
-  }
-
-  /** The last portion, where the first one is in hand: headers that tell where the page ends leave before its records. */
-  async last(first: Connection): Promise<Connection> {
-    const ahead = new Portions(this.ctx, this.asked, this.read, this.extras);
-    [ahead.#size, ahead.#left] = [this.#size, this.#left];
-    let last = first;
-    for (let next = await ahead.after(last); next; next = await ahead.after(last)) last = next;
-    return last;
   }
 
   /** As many records as one statement may print, at least one. */
