@@ -168,8 +168,7 @@ export class RunExecutor {
     const waitUntil = endOfWait(wait, now, this.ctx.caller.account.timezone);
     if (waitUntil && waitUntil <= now) return this.#pass(node, now);
     const begins = 'event' in wait ? await beginningOf(this.ctx, this.run, wait) : nowhere;
-    if (typeof begins === 'string')
-      return this.#log(node, now, { type: 'wait', status: 'failed', output: null, next: null, error: begins });
+    if (typeof begins === 'string') return this.#failWait(node, now, begins);
     const waitEvent = 'event' in wait ? wait.event : null;
     this.#log(node, now, { type: 'wait', status: 'waiting', output: { until: waitUntil, event: waitEvent }, next: null });
     const begun = { waitingSince: now, waitingAfter: begins.after, waitingUnplaced: [...begins.unplaced] };
@@ -184,10 +183,13 @@ export class RunExecutor {
    * while they could go round so would act thousands of times at once.
    */
   #pass(node: GraphNode, now: Date): Step {
-    const error = this.#passed.has(node.id) ? 'It came round to this wait at once: its instant is past' : undefined;
+    if (this.#passed.has(node.id)) return this.#failWait(node, now, 'It came round to this wait at once: its instant is past');
     this.#passed.add(node.id);
-    if (error) return this.#log(node, now, { type: 'wait', status: 'failed', output: null, next: null, error });
     return this.#log(node, now, { type: 'wait', status: 'completed', output: { ended: 'time' }, next: node.next });
+  }
+
+  #failWait(node: GraphNode, now: Date, error: string): Step {
+    return this.#log(node, now, { type: 'wait', status: 'failed', output: null, next: null, error });
   }
 
   /** Keeps a wait for an event, to look once that is committed what came meanwhile. */
