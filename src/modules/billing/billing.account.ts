@@ -144,20 +144,23 @@ export interface Look {
   endsNone?: boolean;
 }
 
+/** How long one look may take. */
+const expireInSeconds = 120;
+
 /** Whoever asked later may have told by then; while the vendor fails, it is asked for some hours. */
-const lookJob = { startAfter: 30, retryLimit: 8, retryDelay: 30, expireInSeconds: 120 };
+const lookJob = { startAfter: 30, retryLimit: 8, retryDelay: 30, expireInSeconds };
 
 /** Tried again by the next one who reads. */
-const oldLookJob = { singletonSeconds: (12 * hourMs) / secondMs, retryLimit: 0, expireInSeconds: 120, as: { userId: null } };
+const missedJob = { singletonSeconds: (12 * hourMs) / secondMs, retryLimit: 0, expireInSeconds, as: { userId: null } };
 
 /**
  * Has a subscription looked at that was not asked about for a day: it may have changed before a release that keeps more of it, and the
  * vendor tells nothing again.
  */
-export async function lookIfOld(ctx: Context, { subscriptionId, askedAt }: BillingAccount): Promise<void> {
+export async function lookForMissed(ctx: Context, { subscriptionId, askedAt }: BillingAccount): Promise<void> {
   if (subscriptionId === null || (askedAt && ctx.now().getTime() - askedAt.getTime() < dayMs)) return;
   const look = { subscriptionId, endsNone: true } satisfies Look;
-  const job = { ...oldLookJob, singletonKey: subscriptionId };
+  const job = { ...missedJob, singletonKey: subscriptionId };
   await tryToNote(ctx.app, () => ctx.enqueue('lookAtSubscription', look, job), 'a look at a subscription could not be noted');
 }
 

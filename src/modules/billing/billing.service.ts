@@ -18,7 +18,7 @@ import {
   keepSubscriptions,
   keptState,
   type Look,
-  lookIfOld,
+  lookForMissed,
   type Standing,
   shownState,
   subscriptionOf,
@@ -40,7 +40,7 @@ export type StatusRow = BillingStatus & { account: BillingAccount };
 /** Contract GET /billing/status. */
 export async function getStatus(ctx: Context): Promise<StatusRow> {
   const [account, usage] = [await billingAccount(ctx), await usageOf(ctx)];
-  await lookIfOld(ctx, account);
+  await lookForMissed(ctx, account);
   const { plan, interval, currentPeriodEnd, endsAt, trialEndsAt } = account;
   const onTrial = plan === 'trial';
   const left = onTrial && trialEndsAt ? Math.max(0, Math.ceil((trialEndsAt.getTime() - ctx.now().getTime()) / dayMs)) : null;
@@ -146,7 +146,7 @@ export async function takeNotice(ctx: Context, body: Buffer, signature: string):
   callersChanged(customer);
 }
 
-/** The job of a subscription that `lookIfOld` found, or of which a message was set aside, as something was asked later by the clocks. */
+/** The job of a subscription that `lookForMissed` found, or of which a notice was set aside as something was asked later, by the clocks. */
 export const lookAtSubscription: JobHandler<Look> = async (ctx, { subscriptionId, endsNone }) => {
   const account = await billingAccount(ctx);
   const asked = askedSince(ctx, account);
