@@ -7,8 +7,9 @@ import { callersWake } from '../../kernel/base/principal.js';
 import type { Credentials, Identified } from '../../kernel/context/callers.js';
 import type { App, Context, Principal } from '../../kernel/context/context.js';
 import { type CallingMember, keyByHash, sessionByHash } from './auth.callers.js';
+import { permissionsOf } from './auth.member.model.js';
 import { digest, isKey as isFormedAsKey } from './auth.secrets.js';
-import { accountInfo, mustHaveMfa, permissionsOf, sessionLife } from './auth.session.js';
+import { accountInfo, mustHaveMfa, sessionLife } from './auth.session.js';
 import { tryToNoteUse } from './auth.use.js';
 
 interface Known {

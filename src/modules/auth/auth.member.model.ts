@@ -29,6 +29,12 @@ export const Permissions = () =>
     required: true,
   });
 
+/** The names that are true in a member's permissions, in one order; the same in SQL: user.table. */
+export const permissionsOf = (permissions: unknown): string[] =>
+  Object.entries((permissions ?? {}) as object)
+    .flatMap(([name, isGranted]) => (isGranted === true ? [name] : []))
+    .sort();
+
 /** Contract "User": a person's place in the workspace. Who reads a record reads who wrote it or looks after it by id and name. */
 @Entity('A member of the workspace', { scope: 'users', alongside: ['id', 'name'] })
 export class User {

@@ -3,7 +3,7 @@ import { dayMs } from '../../kernel/base/durations.js';
 import { check, denied, found, unauthenticated } from '../../kernel/base/errors.js';
 import type { AccountInfo, Context, NodeSource } from '../../kernel/context/context.js';
 import { sql } from '../../kernel/database/sql.js';
-import type { User, Workspace } from './auth.member.model.js';
+import { permissionsOf, type User, type Workspace } from './auth.member.model.js';
 import type { AuthResult } from './auth.model.js';
 import { digest, randomSecret } from './auth.secrets.js';
 import { issueToken } from './auth.tokens.js';
@@ -21,12 +21,6 @@ interface Member extends Pick<User, 'name' | 'createdAt'> {
 type Person = Required<Pick<User, 'id' | 'email' | 'firstName' | 'lastName'>> & { emailVerifiedAt: Date | null };
 type Entering = Person & { mfaEnabledAt: Date | null };
 type Place = Member & { account: { mfaRoles: string[] } };
-
-/** The names that are true in a member's permissions, in one order. */
-export const permissionsOf = (permissions: unknown): string[] =>
-  Object.entries((permissions ?? {}) as object)
-    .flatMap(([name, isGranted]) => (isGranted === true ? [name] : []))
-    .sort();
 
 /** A person as a member of an account. */
 export function userOf(person: Person, member: Omit<Member, 'account'> & { lastActiveAt: Date | null }): User {

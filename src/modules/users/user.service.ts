@@ -8,7 +8,7 @@ import { lockBefore } from '../../kernel/operations/lockBefore.js';
 import { rowsByIds } from '../../kernel/operations/rowsByIds.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { callersChanged } from '../auth/auth.identify.js';
-import { permissionsOf } from '../auth/auth.session.js';
+import { permissionsOf } from '../auth/auth.member.model.js';
 import { endInvitations } from '../auth/auth.tokens.js';
 import type { UpdateUserInput, User, UserList } from './user.model.js';
 import { userTable } from './user.table.js';

@@ -20,6 +20,7 @@ export const userTable = table({
   // Of whom was invited the account sees what the inviter sent, until they accept.
   computed: {
     email: sql`coalesce(t.invited_email, (select u.email from users u where u.id = t.user_id))`,
+    // The same of a row at hand: `permissionsOf`.
     permissions: sql`array(select p.key from jsonb_each(t.permissions) p where p.value = 'true' order by p.key collate "C")`,
     firstName: {
       sql: ofPerson('u.first_name'),
