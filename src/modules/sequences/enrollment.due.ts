@@ -14,9 +14,9 @@ import { unpaid } from '../plans/plan.limits.js';
 import { isTooLarge, merged, mergedHtml, mergedSubject, Room, saysNothing, valuesOf } from '../templates/template.mergeFields.js';
 import { endEnrollments } from './enrollment.end.js';
 import type { EnrollmentEnd } from './enrollment.model.js';
-import { putOffTimes } from './enrollment.putOff.js';
 import { emitEnrollment } from './enrollment.service.js';
 import { type EnrollmentRow, enrollmentTable } from './enrollment.table.js';
+import { putOffTimes } from './enrollment.times.js';
 
 const step = {
   stepOrder: nullable(integer),

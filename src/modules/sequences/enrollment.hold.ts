@@ -6,13 +6,13 @@ import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/changes.js';
 import { changeAll } from '../../kernel/operations/changeAll.js';
 import { unpark } from '../messages/message.hold.js';
-import { heldTimes, putOffTimes, type Times } from './enrollment.putOff.js';
 import { emitEnrollment } from './enrollment.service.js';
 import { type EnrollmentRow, enrollmentTable } from './enrollment.table.js';
+import { heldTimes, putOffTimes, type Times } from './enrollment.times.js';
 
 const { shape: row, columns } = enrollmentTable;
 
-const known = statement({
+const toRetime = statement({
   name: 'enrollmentsToRetime',
   takes: { ids: listOf(uuid) },
   row,
@@ -25,7 +25,7 @@ const takes = { ids: listOf(uuid), countsFrom: listOf(text), nextEmailAt: listOf
 async function retimed(ctx: Context, ids: string[], timesOf: (row: EnrollmentRow, zone: string, now: Date) => Times) {
   const given = { ids: [] as string[], countsFrom: [] as string[], nextEmailAt: [] as string[], now: ctx.now() };
   const turn = new YieldTimer();
-  for (const enrollment of await ctx.rows(known, { ids })) {
+  for (const enrollment of await ctx.rows(toRetime, { ids })) {
     if (turn.isDue) await turn.take();
     const { countsFrom, nextEmailAt } = timesOf(enrollment, ctx.caller.account.timezone, given.now);
     given.ids.push(enrollment.id);
@@ -36,7 +36,7 @@ async function retimed(ctx: Context, ids: string[], timesOf: (row: EnrollmentRow
 }
 
 /** Enrollments as they were, each with its new times. */
-const before = (account: Sql, { ids, countsFrom, nextEmailAt }: Record<Exclude<keyof typeof takes, 'now'>, Sql>): Sql => sql`
+const withNewTimes = (account: Sql, { ids, countsFrom, nextEmailAt }: Record<Exclude<keyof typeof takes, 'now'>, Sql>): Sql => sql`
   select e.id, e.held_at, e.next_email_at, n.counts_from::timestamptz as counts_from, nullif(n.next_at, '')::timestamptz as next_at
   from enrollments e join unnest(${ids}, ${countsFrom}, ${nextEmailAt}) n(id, counts_from, next_at) on n.id = e.id
   where e.account_id = ${account}`;
@@ -57,7 +57,7 @@ const holding = statement({
   row: { ...row, wasNextAt: row.nextEmailAt },
   changes: true,
   text: ({ account, now, ...given }) => sql`
-    with active as (${before(account, given)})
+    with active as (${withNewTimes(account, given)})
     update enrollments t set held_at = ${now}, due_at = null, leased_until = null, counts_from = a.counts_from,
       next_email_at = a.next_at, updated_at = ${now}
     from active a where t.account_id = ${account} and t.id = a.id returning ${columns}, a.next_email_at as "wasNextAt"`,
@@ -88,7 +88,7 @@ const releasing = statement({
   row: { ...row, wasHeldAt: instant, wasNextAt: row.nextEmailAt },
   changes: true,
   text: ({ account, now, ...given }) => sql`
-    with held as (${before(account, given)})
+    with held as (${withNewTimes(account, given)})
     update enrollments t set held_at = null, counts_from = h.counts_from, next_email_at = h.next_at, due_at = h.next_at, updated_at = ${now}
     from held h where t.account_id = ${account} and t.id = h.id
     returning ${columns}, h.held_at as "wasHeldAt", h.next_email_at as "wasNextAt"`,

@@ -5,9 +5,9 @@ import { sql } from '../../kernel/database/sql.js';
 import { changesBetween } from '../../kernel/events/changes.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { unpark } from '../messages/message.hold.js';
-import { heldTimes, putOffTimes } from './enrollment.putOff.js';
 import { emitEnrollment } from './enrollment.service.js';
 import { type EnrollmentRow, enrollmentTable } from './enrollment.table.js';
+import { heldTimes, putOffTimes } from './enrollment.times.js';
 import { getSequence } from './sequence.service.js';
 
 const enrollmentRows = rowsToChange(enrollmentTable);
