@@ -90,7 +90,8 @@ function paged(connection: Connection, asked: { page?: number; perPage?: number 
   return { nodes: connection.nodes, meta };
 }
 
-const nextCursor = ({ pageInfo }: Connection): string | null => (pageInfo.hasNextPage ? pageInfo.endCursor : null);
+/** What `cursor` takes for the page after this one. */
+export const nextCursor = ({ pageInfo }: Connection): string | null => (pageInfo.hasNextPage ? pageInfo.endCursor : null);
 
 function pagingHeaders(connection: Connection, asked: { page?: number; perPage?: number }) {
   const cursor = nextCursor(connection);

@@ -1,10 +1,11 @@
 import { Readable } from 'node:stream';
+import { unavailable } from '../kernel/base/errors.js';
 import { Printed } from '../kernel/base/jsonText.js';
 import type { Context } from '../kernel/context/context.js';
 import { TooLarge } from '../kernel/database/bytes.js';
 import { pageSize } from '../kernel/model/connection.js';
 import type { Endpoint } from '../kernel/module/routes.js';
-import { type Connection, type Envelope, envelope, jsonOf } from './envelope.js';
+import { type Connection, type Envelope, envelope, jsonOf, nextCursor } from './envelope.js';
 import { totalVariable } from './query.js';
 
 /** What one statement prints of a page at most, in bytes; a record alone may have more. */
@@ -23,7 +24,7 @@ export type Read = (variables: Asked) => Promise<Connection>;
 /**
  * A page in the envelope of its endpoint. One whose records are large is read by several statements, each of which goes on after the last
  * record of the one before, and is sent as the client takes it: what it takes of memory does not grow with the page. A fault after the
- * first statement cuts the connection before the end of the body.
+ * first statement cuts the connection before the end of the body, and so does an end that is not the one which the headers told.
  */
 export async function answerPage(endpoint: Endpoint, ctx: Context, asked: Asked, read: Read): Promise<Envelope> {
   const portions = new Portions(ctx, asked, read, Object.keys(endpoint.extras ?? {}));
@@ -32,8 +33,12 @@ export async function answerPage(endpoint: Endpoint, ctx: Context, asked: Asked,
   if (portions.isWhole) return envelope(endpoint, first, asked);
   const shell = (end: Pick<Connection, 'pageInfo'>) =>
     envelope(endpoint, { ...page, ...endOf(endpoint, end), nodes: new Printed(empty) }, asked);
-  const shown = endpoint.pagingHeaders ? await portions.last(first) : page;
-  return { ...shell(shown), body: Readable.from(textOf(portions, first, (end) => jsonOf(shell(end).body))) };
+  const told = endpoint.pagingHeaders && (await portions.last(first));
+  // A record that came or went meanwhile: the page after the cursor that is told would leave one out, or have one twice.
+  const check = (end: Connection) => {
+    if (told && nextCursor(end) !== nextCursor(told)) throw unavailable('The list changed while it was read');
+  };
+  return { ...shell(told || page), body: Readable.from(textOf(portions, first, (end) => jsonOf(shell(end).body), check)) };
 }
 
 const empty = '[]';
@@ -44,8 +49,13 @@ const endOf = ({ beside = [] }: Endpoint, { pageInfo, ...last }: Pick<Connection
   pageInfo,
 });
 
-/** The text of a page: that of one without records, and its records in between. */
-async function* textOf(portions: Portions, first: Connection, shell: (end: Connection) => string): AsyncGenerator<string> {
+/** The text of a page: that of one without records, and its records in between. `check` throws where it must not end with a portion. */
+async function* textOf(
+  portions: Portions,
+  first: Connection,
+  shell: (end: Connection) => string,
+  check: (end: Connection) => void,
+): AsyncGenerator<string> {
   const begin = shell(first);
   yield begin.slice(0, begin.indexOf(empty) + 1);
   yield recordsOf(first).slice(1, -1);
@@ -54,6 +64,7 @@ async function* textOf(portions: Portions, first: Connection, shell: (end: Conne
     yield `,${recordsOf(next).slice(1, -1)}`;
     last = next;
   }
+  check(last);
   const end = shell(last);
   yield end.slice(end.indexOf(empty) + 1);
 }

@@ -32,24 +32,30 @@ async function page(query: string, pages: number): Promise<Loose[]> {
 
 const largest = 4 * 1024 * 1024;
 
-/** The bytes that each statement prints meanwhile. */
-async function printedBy(work: () => Promise<unknown>): Promise<number[]> {
+/** Has something done after each answer of the database that is of a kind, while something else is. */
+async function whenever(isOne: (answer: string) => boolean, then: () => unknown, work: () => unknown): Promise<void> {
   const { database } = api.app;
   const { text, planned } = database;
-  const printed: number[] = [];
-  const note = (answer: string) => {
-    printed.push(Buffer.byteLength(answer));
-    return answer;
+  const told = async (answers: string[]) => {
+    for (const answer of answers) if (isOne(answer)) await then();
+    return answers;
   };
   Object.assign(database, {
-    text: async (query: never) => note(await text(query)),
-    planned: async (query: never) => (await planned(query)).map(note),
+    text: async (query: never) => (await told([await text(query)]))[0],
+    planned: async (query: never) => told(await planned(query)),
   });
   try {
     await work();
   } finally {
     Object.assign(database, { text, planned });
   }
+}
+
+/** The bytes that each statement prints meanwhile. */
+async function printedBy(work: () => Promise<unknown>): Promise<number[]> {
+  const printed: number[] = [];
+  const note = (answer: string) => printed.push(Buffer.byteLength(answer)) > 0;
+  await whenever(note, () => undefined, work);
   return printed;
 }
 
@@ -114,6 +120,15 @@ describe('a page of large records whose end its headers tell', () => {
     expect([last.names, last.cursor]).toEqual(['1', undefined]);
     const all = await read('sort=name&order=asc');
     expect([all.names, all.cursor]).toEqual(['1234567', undefined]);
+    // The cursor is told when two portions were read, the second of which is read once more.
+    let portion = 0;
+    const make = () => owner.post('/automations', { name: 'Automation 55' });
+    await whenever(
+      (answer) => answer.length > 100_000 && ++portion === 2,
+      make,
+      () => expect(read('per_page=6&sort=name&order=asc')).rejects.toThrow(),
+    );
+    expect((await read('per_page=6&sort=name&order=asc')).names).toBe('123455');
   });
 });
 
