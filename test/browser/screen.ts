@@ -11,12 +11,15 @@ export const phone = { width: 390, height: 844, isMobile: true, hasTouch: true, 
 /** Where the pictures of this run are. */
 export const pictures = process.env.SCREENSHOTS ?? mkdtempSync(join(tmpdir(), 'crm-board-'));
 
+// A machine without a mouse, as those of tests are, has a browser in which nothing can be pointed at (`hover: none`).
+const withMouse = '--blink-settings=primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,availablePointerTypes=4';
+
 /** The browser of a run, without a window. */
 export const openBrowser = () =>
   launch({
     executablePath: process.env.CHROMIUM!,
     // Root, as whom containers run, has no sandbox.
-    args: ['--no-sandbox', '--disable-gpu', '--force-color-profile=srgb', '--lang=en-US'],
+    args: ['--no-sandbox', '--disable-gpu', '--force-color-profile=srgb', '--lang=en-US', withMouse],
     defaultViewport: desktop,
   });
 

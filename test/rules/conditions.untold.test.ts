@@ -165,7 +165,7 @@ it('moments and what is computed may be asked for where events of their record t
     Message: ['bouncedAt', 'clickedAt', 'deliveredAt', 'openedAt', 'readAt', 'repliedAt', 'sentAt', 'unsubscribedAt'],
     Product: ['archivedAt'],
     Task: ['dueDate'],
-    User: ['email'],
+    User: ['email', 'permissions'],
     Webhook: ['disabledAt', 'failingSince', 'previousSecretUntil'],
   });
 });
