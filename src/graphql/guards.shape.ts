@@ -22,12 +22,19 @@ const maxBrackets = 120;
 const opening = new Set<string>([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L]);
 const closing = new Set<string>([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R]);
 
-/** Refuses a text that the parser, which calls itself for every bracket, must not be given. */
+/**
+ * What graphql-jit marks values by that it has to write as code: it makes code of a document with its literals, and would take a literal
+ * with such a mark for code. A variable is no part of that code.
+ */
+const markOfCode = '__MAGIC_';
+
+/** Refuses a text that the parser, which calls itself for every bracket, or the compiler must not be given. */
 export function checkText(text: string, limits: GraphQLLimits): void {
   const lexer = new Lexer(new Source(text));
   let brackets = 0;
   for (let tokens = 0; lexer.advance().kind !== TokenKind.EOF; tokens++) {
-    const { kind } = lexer.token;
+    const { kind, value } = lexer.token;
+    if (value?.includes(markOfCode)) throw badRequest(`A document must not hold ${markOfCode}: send it as a variable`);
     if (opening.has(kind)) brackets++;
     else if (closing.has(kind)) brackets--;
     within('tokens', tokens + 1, limits.tokens);
