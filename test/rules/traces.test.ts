@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { unavailable } from '../../src/kernel/base/errors.js';
 import { ownPlaceIn, stateOf } from '../../src/kernel/base/trace.js';
 import { inLog } from '../../src/kernel/context/context.js';
-import { type Account, dataOf, type KeyClient, type Loose, server, type TestServer } from '../support/index.js';
+import { type Account, dataOf, type KeyClient, type Loose, least, processorTime, server, type TestServer } from '../support/index.js';
 import { bearer, eventually, Socket } from '../support/live.js';
 import { Receiver } from '../support/receiver.js';
 
@@ -166,6 +166,16 @@ describe('tracestate', () => {
     many(33),
   ])('%s is not', (text) => {
     expect(stateOf(text)).toBeUndefined();
+  });
+
+  it('costs no more than a moment, however many blanks are in it', async () => {
+    const blank = (many: number) => `a${' '.repeat(many)}b`;
+    const looks = async () => {
+      for (let n = 0; n < 50; n++) expect(stateOf(blank(19_000))).toBeUndefined();
+      expect(stateOf(blank(1_000_000))).toBeUndefined();
+    };
+    expect(await least(3, () => processorTime(looks))).toBeLessThan(1000);
+    expect(stateOf(`${' \t'.repeat(4000)}a=1${' \t'.repeat(4000)},b=2`)).toBe('a=1,b=2');
   });
 
   it('of more than 512 characters loses its longest members first, then its last ones, and none by half', () => {
