@@ -23,6 +23,18 @@ it('thousands of choices that are none cost what one does', async () => {
   expect(await least(3, () => processorTime(send))).toBeLessThan(100);
 });
 
+it('a date-time of sixty thousand Ts costs what any other wrong one does', async () => {
+  dataOf(await acme.owner.post('/custom-fields', { entityType: 'contact', fieldKey: 'when', label: 'When', fieldType: 'datetime' }));
+  const send = (when: string) => async () => {
+    const reply = await acme.owner.post('/contacts', { firstName: 'Ada', customFields: { when: `${when}x` } });
+    expectRefusal(reply, 400, 'customFields.when');
+  };
+  await send('T')();
+  const spent = (letter: string) => least(3, () => processorTime(send(letter.repeat(60_000))));
+  const usual = await spent('x');
+  for (const letter of ['T', ' ']) expect(await spent(letter)).toBeLessThan(usual * 5 + 100);
+});
+
 describe('a text whose marks stand apart, as on a Mac', () => {
   const [choice, apart] = ['Grün', 'Grün'.normalize('NFD')];
   const define = async (fieldKey: string, fieldType: string, choices: unknown[]) =>

@@ -45,6 +45,9 @@ function momentFault(value: string): boolean {
   return wrong;
 }
 
+/** A day, something behind it, and an offset at the end. From the beginning: a text of `T`s would be looked through from each of them. */
+const zoned = /^[^Tt ]*[Tt ].*([Zz]|[+-]\d{2}:?\d{2})$/s;
+
 const noUrl: Fault = { code: 'invalid_format', message: 'must be an http(s) URL' };
 const noEmail: Fault = { code: 'invalid_format', message: 'must be an e-mail address' };
 
@@ -56,11 +59,7 @@ const judges: Record<CustomField['fieldType'], Judge> = {
   boolean: (value) => unless(typeof value === 'boolean', 'invalid_type', 'must be true or false'),
   date: (value) => unless(isString(value) && isDay(value), 'invalid_format', 'must be a date, YYYY-MM-DD'),
   datetime: (value) =>
-    unless(
-      isString(value) && /[Tt ].*([Zz]|[+-]\d{2}:?\d{2})$/.test(value) && !momentFault(value),
-      'invalid_format',
-      'must be an ISO 8601 date-time with an offset',
-    ),
+    unless(isString(value) && zoned.test(value) && !momentFault(value), 'invalid_format', 'must be an ISO 8601 date-time with an offset'),
   url: (value, definition) => {
     const url = isString(value) && URL.canParse(value) ? new URL(value) : undefined;
     return url && /^https?:$/.test(url.protocol) ? domainFault(url.hostname.toLowerCase(), definition) : noUrl;
