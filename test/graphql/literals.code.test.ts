@@ -4,8 +4,8 @@ import { type Account, dataOf, expectGraphQLRefusal, server, type TestServer } f
 
 declare const importBuilt: <T>(name: string) => Promise<T>;
 // The server as the build left it has globals of its own.
-const { constructor } = (await importBuilt<{ default: NodeJS.Process }>('node:process')).default.emitWarning;
-const serverGlobal = constructor('return globalThis')() as Record<string, unknown>;
+const { constructor: make } = (await importBuilt<{ default: NodeJS.Process }>('node:process')).default.emitWarning;
+const serverGlobal = make('return globalThis')() as Record<string, unknown>;
 
 let api: TestServer;
 let acme: Account;
