@@ -193,6 +193,12 @@ function needsNobody(schema: GraphQLSchema, document: DocumentNode, isProduction
   });
 }
 
+/** A message without what it says at its end that there is instead. What it quotes may be as long as the document, and say the same. */
+function withoutHint(message: string): string {
+  const at = message.lastIndexOf(' Did you mean ');
+  return at >= 0 && message.endsWith('?') ? message.slice(0, at) : message;
+}
+
 function asErrors(error: unknown, ctx: Context): GraphQLError[] {
   if (error instanceof AppError) return [toGraphQLError(error, ctx.request.id)];
   const errors = error instanceof Invalid ? error.errors : error instanceof GraphQLError ? [error] : undefined;
@@ -200,7 +206,7 @@ function asErrors(error: unknown, ctx: Context): GraphQLError[] {
   const common = { code: 'invalid_request', status: 400, requestId: ctx.request.id };
   return errors.map(({ message, source, positions, extensions }) => {
     // What there is instead is no stranger's to learn.
-    const text = isStranger(ctx) ? message.replace(/ Did you mean .*\?$/s, '') : message;
+    const text = isStranger(ctx) ? withoutHint(message) : message;
     // Nor are the values that may be given.
     const own = isStranger(ctx) ? { ...extensions, details: undefined } : extensions;
     return new GraphQLError(text, { source, positions, extensions: { ...common, ...own } });
