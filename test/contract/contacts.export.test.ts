@@ -188,4 +188,22 @@ describe('the CSV', () => {
     expect(await imported({ csv, mode: 'update' })).toMatchObject({ totalRows: 1, updatedCount: 1, errorCount: 0 });
     expect(dataOf(await other.owner.get(`/contacts/${id}`))).toEqual(before);
   });
+
+  it('has one row of a contact whose texts have line breaks of any kind, and none begins with what stands behind one', async () => {
+    const other = await api.seed.account();
+    const texts = {
+      addressLine1: '12 Main St\nApt 4',
+      addressLine2: 'Back\rdoor',
+      city: 'Rome\r\nLazio',
+      source: "web\n=cmd|'/C calc'!A0",
+    };
+    const { id } = await other.contact({ firstName: 'Bea', email: 'bea@breaks.example', ...texts, tags: ['one\nmore'] });
+    const before = dataOf(await other.owner.get(`/contacts/${id}`));
+    expect(before).toMatchObject(texts);
+    const csv = (await other.owner.get('/contacts/export')).text;
+    for (const cell of [...Object.values(texts), 'one\nmore']) expect(csv).toContain(`,"${cell}",`);
+    const { imported } = importsBy(() => other.owner);
+    expect(await imported({ csv, mode: 'update' })).toMatchObject({ totalRows: 1, updatedCount: 1, errorCount: 0 });
+    expect(dataOf(await other.owner.get(`/contacts/${id}`))).toEqual(before);
+  });
 });

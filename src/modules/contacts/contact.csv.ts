@@ -52,8 +52,10 @@ const cells = ({ own, names, custom }: Exported) => [
   custom === null ? '' : JSON.stringify(custom),
 ];
 
-// A cell that a spreadsheet would run as a formula is led by an apostrophe.
-const toCsv = (rows: (string | undefined)[][]) => stringify(rows, { escape_formulas: true, record_delimiter: 'windows' });
+// A cell that a spreadsheet would run as a formula is led by an apostrophe. Where a delimiter is named, the library leaves cells with another
+// line break without quotes unless it is told: the rest of such a cell would be a row of its own, and could begin with a formula.
+const toCsv = (rows: (string | undefined)[][]) =>
+  stringify(rows, { escape_formulas: true, record_delimiter: 'windows', quote_record_delimiter: true });
 
 /** Some rows of the file, and how those after them are read. */
 interface Portion {
