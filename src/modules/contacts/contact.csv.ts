@@ -52,8 +52,8 @@ const cells = ({ own, names, custom }: Exported) => [
   custom === null ? '' : JSON.stringify(custom),
 ];
 
-// A cell that a spreadsheet would run as a formula is led by an apostrophe. Where a delimiter is named, the library leaves cells with another
-// line break without quotes unless it is told: the rest of such a cell would be a row of its own, and could begin with a formula.
+// A cell that a spreadsheet would run as a formula is led by an apostrophe. Where a delimiter is named, the library leaves cells with
+// another line break without quotes unless it is told: the rest of such a cell would be a row of its own, and could begin with a formula.
 const toCsv = (rows: (string | undefined)[][]) =>
   stringify(rows, { escape_formulas: true, record_delimiter: 'windows', quote_record_delimiter: true });
 
