@@ -80,7 +80,7 @@ const targetOf = ({ name, type }: GraphQLArgument, list: GraphQLField<unknown, u
   type: name === totalCount ? countable : type,
   order: name === 'sort' ? ownOrder(list)?.[1] : undefined,
   byDefault: saidByDefault(name, list),
-  isByFilter: tableOf(list)?.options.asked !== undefined,
+  isByFilter: tableOf(list)?.options.isSortedByFilter,
 });
 
 /** The words of which a text is one, by the line of its model. */

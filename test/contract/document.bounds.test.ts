@@ -98,6 +98,24 @@ it('A list says by which of its sort keys it goes, and goes by it', async () => 
   }
 });
 
+it('The sort of a list has its default in words only where a filter may say another', () => {
+  const inWords = (name: string) =>
+    endpoints
+      .filter(({ address }) =>
+        ((operationAt(address).parameters ?? []) as Loose[]).some(
+          (one) => one.name === name && one.schema?.default === undefined && /where no filter says otherwise$/.test(one.description),
+        ),
+      )
+      .map(({ address }) => address)
+      .sort();
+  for (const name of ['sort', 'order'])
+    expect([name, inWords(name)]).toEqual([name, ['GET /contacts', 'GET /contacts/export', 'GET /deals']]);
+  for (const path of ['/users', '/products', '/forms']) {
+    const parameters = operationAt(`GET ${path}`).parameters as Loose[];
+    expect([path, parameters.find(({ name }) => name === 'sort')!.schema.default]).toEqual([path, 'createdAt']);
+  }
+});
+
 describe('The defaults of the document, where a client sends them all,', () => {
   /** A query string of all parameters of a list that have a default. */
   const defaultsOf = (address: string): string =>

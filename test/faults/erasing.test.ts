@@ -63,6 +63,37 @@ async function knownToNobody({ owner }: Account): Promise<void> {
   expect(dataOf(await owner.post('/calls', call))).toMatchObject({ contactId: null });
 }
 
+/** Logs calls without a contact, each with its ends as its notes. */
+async function logged({ owner }: Account, calls: [direction: string, fromNumber: string, toNumber: string][]): Promise<void> {
+  for (const [direction, fromNumber, toNumber] of calls) {
+    const call = { source: 'manual_log', notes: `${direction} ${fromNumber} ${toNumber}`, direction, fromNumber, toNumber };
+    expect(dataOf(await owner.post('/calls', call))).toMatchObject({ contactId: null });
+  }
+}
+
+/** Sends in a form that asks for no address, once with each answer. */
+async function submitted({ owner }: Account, answers: string[]): Promise<void> {
+  const { id } = dataOf(await owner.post('/forms', { name: 'Reach us', fields: [{ key: 'reach' }] }));
+  for (const reach of answers)
+    expect(dataOf(await owner.post(`/forms/${id}/submit`, { data: { reach } }))).toMatchObject({ contactId: null });
+}
+
+/** What is left of both: the notes of calls, and what was answered. */
+async function leftOf({ id: accountId }: Account): Promise<string[]> {
+  const { call, submission } = crm.app.database.prisma;
+  const [calls, submissions] = [await call.findMany({ where: { accountId } }), await submission.findMany({ where: { accountId } })];
+  const left = [...calls.map(({ notes }) => notes), ...submissions.map(({ data }) => (data as Loose).reach as string | undefined)];
+  return left.filter((text) => typeof text === 'string').sort();
+}
+
+/** Deletes contacts of an account, and erases them. */
+async function eraseAll({ owner }: Account, contacts: Loose[]): Promise<void> {
+  for (const { id } of contacts) {
+    dataOf(await owner.del(`/contacts/${id}`));
+    await erase(id);
+  }
+}
+
 /** A contact of whom much is known, deleted by now. */
 async function someoneDeleted(): Promise<Loose> {
   const { owner } = acme;
@@ -142,5 +173,39 @@ describe('erasing a person', () => {
     await erase(id);
     expect(dataOf(await acme.owner.get(`/contacts/${id}`)).firstName).toBe('Bob');
     expect(statements.length).toBeGreaterThan(20);
+  });
+});
+
+describe('erasing what was kept without a contact', () => {
+  it('leaves what may be of somebody else, who has the number as well or spoke with us at it', async () => {
+    const shop = await crm.seed.account();
+    const [shared, own, other] = ['+14155550122', '+14155550133', '+14155550144'];
+    const gone = [await shop.contact({ firstName: 'Ann', phone: shared }), await shop.contact({ firstName: 'Carl', phone: own })];
+    await shop.contact({ firstName: 'Bob', phone: shared });
+    await logged(shop, [
+      ['inbound', shared, other],
+      ['outbound', other, shared],
+      ['inbound', other, own],
+      ['outbound', own, other],
+      ['inbound', own, other],
+      ['outbound', other, own],
+    ]);
+    await submitted(shop, [shared, own]);
+    await eraseAll(shop, gone);
+    const calls = [`inbound ${shared} ${other}`, `outbound ${other} ${shared}`, `inbound ${other} ${own}`, `outbound ${own} ${other}`];
+    expect(await leftOf(shop)).toEqual([...calls, shared].sort());
+  });
+
+  it('finds a number with blanks and brackets, and an address in capitals, but neither where it is written otherwise', async () => {
+    const shop = await crm.seed.account();
+    const ann = await shop.contact({ firstName: 'Ann', email: 'ann@example.com', phone: '+14155550122' });
+    await logged(shop, [
+      ['inbound', '+1 (415) 555-0122', '+14155550144'],
+      ['inbound', '(415) 555-0122', '+14155550144'],
+    ]);
+    const missed = ['(415) 555-0122', '+1 415 555 0122', 'Mail: ann@example.com'];
+    await submitted(shop, ['ANN@example.com', '+14155550122', ...missed]);
+    await eraseAll(shop, [ann]);
+    expect(await leftOf(shop)).toEqual(['inbound (415) 555-0122 +14155550144', ...missed].sort());
   });
 });

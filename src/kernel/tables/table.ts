@@ -115,6 +115,8 @@ export interface TableOptions<
   asked?: (ctx: Context, args: ListArgs<F, S>, conditions: Sql[]) => ListQuery | Promise<ListQuery>;
   /** What each field of the filter asks of a row. */
   conditions?: ParameterConditions<F>;
+  /** Whether a filter may say the order, as that of a saved list does: `asked` then gives it. */
+  isSortedByFilter?: boolean;
 }
 
 /** A filter with fields comes with what each of them asks: none is ignored. */

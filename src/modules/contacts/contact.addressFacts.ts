@@ -24,9 +24,9 @@ const optOuts = [
   { kind: 'opted_out_email', flag: 'optedOutEmail', address: 'email' },
 ] as const;
 
-/** The addresses of contacts that a kind of fact is about, each once, as they are kept. */
+/** The addresses of contacts that an opt-out of a kind is about, each once, as facts have them. */
 export function addressesOf(contacts: readonly Reached[], kind: FactKind): Set<string> {
-  const name = kind === 'opted_out_email' ? 'email' : 'phone';
+  const name = optOuts.find((one) => one.kind === kind)!.address;
   return new Set(contacts.flatMap((contact) => contact[name]?.toLowerCase() ?? []));
 }
 

@@ -135,6 +135,7 @@ export const contactTable = table({
     },
   },
   conditions,
+  isSortedByFilter: true,
   asked: async (ctx, { filter }, own) => {
     const saved = await savedFilter<keyof typeof ContactSort>(ctx, 'contact', filter?.smartListId);
     return { ...saved, conditions: [...own, ...dealContext(filter ?? {}, ctx), ...saved.conditions] };

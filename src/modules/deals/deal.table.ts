@@ -167,6 +167,7 @@ export const dealTable = table({
   byDefault: ['createdAt', 'desc'],
   several: { products: ofLines['products.name']!, ...ofLines },
   conditions,
+  isSortedByFilter: true,
   asked: async (ctx, { filter }, own) => {
     const saved = await savedFilter<keyof typeof DealSort>(ctx, 'deal', filter?.viewId);
     const asked = { ...saved, conditions: [...own, ...saved.conditions] };
