@@ -23,7 +23,6 @@ import { DateTime, Json } from '../kernel/model/scalars.js';
 import { type Module, nodesOf } from '../kernel/module/module.js';
 import { markDetached } from '../kernel/operations/detached.js';
 import { nameMutations } from '../kernel/operations/mutationNames.js';
-import { readArguments } from './arguments.js';
 import { explainEnums } from './enumMeanings.js';
 import { withPlannedInputs } from './inputs.js';
 import { withLive } from './live.types.js';
@@ -65,7 +64,6 @@ export function buildSchema(modules: readonly Module[]): GraphQLSchema {
   markDetached(built);
   nameMutations(built);
   const schema = typeLists(built);
-  readArguments(schema);
   countRecords(schema);
   markNodes(schema, modules);
   explainEnums(schema, feeds);

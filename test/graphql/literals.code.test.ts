@@ -51,3 +51,60 @@ describe('a literal that the library would take for code', () => {
     expect(serverGlobal.wasInjected).toBeUndefined();
   });
 });
+
+/** The code of every function that the server makes of texts meanwhile. */
+function codeMade(): string[] {
+  const code: string[] = [];
+  const made = serverGlobal.Function as FunctionConstructor;
+  beforeAll(() => {
+    serverGlobal.Function = new Proxy(made, {
+      apply(target, _, args: string[]) {
+        code.push(args.join());
+        return target(...args);
+      },
+      construct(target, args: string[]) {
+        code.push(args.join());
+        return new target(...args);
+      },
+    });
+  });
+  afterAll(() => {
+    serverGlobal.Function = made;
+  });
+  return code;
+}
+
+describe('the code that is made of a document', () => {
+  const code = codeMade();
+  const run = async (text: string, variables?: Record<string, unknown>) => {
+    code.length = 0;
+    const { data, errors } = await acme.owner.gql(text, variables);
+    expect(errors).toBeUndefined();
+    // The answer's own names are in it: it was made of this document.
+    for (const name of Object.keys(data)) expect(code.some((made) => made.includes(name))).toBe(true);
+    expect(code.join()).not.toMatch(/Literal|4711/);
+    return data;
+  };
+
+  it('holds no literal of an input', async () => {
+    const input = '{firstName: "Literal", jobTitle: $title, customFields: {key: "Literal", list: [4711, $title]}}';
+    const { marked } = await run(
+      `mutation ($title: String) { marked: createContact(input: ${input}) { firstName jobTitle customFields } }`,
+    );
+    expect(marked).toEqual({ firstName: 'Literal', jobTitle: null, customFields: { key: 'Literal', list: [4711, null] } });
+  });
+
+  it('holds no literal of a filter, at whatever depth, in fragments too', async () => {
+    const list = 'marked: contacts(page: 1, filter: {search: "Literal"}) { nodes { ...Tasks } }';
+    const text = `{ me { user { id } } ${list} } fragment Tasks on Contact { tasks(filter: {search: "Literal 4711"}) { totalCount } }`;
+    const { marked } = await run(text);
+    expect(marked.nodes).toEqual([{ tasks: { totalCount: 0 } }]);
+  });
+
+  it('holds no default value of a variable', async () => {
+    const text = 'query ($name: String = "Literal") { me { user { id } } marked: contacts(filter: {search: $name}) { totalCount } }';
+    expect((await run(text)).marked).toEqual({ totalCount: 1 });
+    const { data } = await acme.owner.gql(text, { name: 'Other' });
+    expect(data.marked).toEqual({ totalCount: 0 });
+  });
+});

@@ -1,12 +1,14 @@
 import {
   coerceInputValue,
   type DocumentNode,
+  execute,
+  GraphQLBoolean,
   type GraphQLInputType,
   type GraphQLSchema,
-  getNamedType,
+  getNullableType,
+  getOperationAST,
   isEnumType,
-  isInputObjectType,
-  Kind,
+  type OperationDefinitionNode,
   typeFromAST,
   type VariableDefinitionNode,
   valueFromAST,
@@ -16,7 +18,8 @@ import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
 import { badRequest } from '../base/errors.js';
 import type { Context } from '../context/context.js';
 import { isInWords, isRenamed } from '../model/enums.js';
-import { Json } from '../model/scalars.js';
+import { passedOn, withoutLiterals } from './literals.js';
+import { hasAmbiguousPaths, writtenOut } from './writtenOut.js';
 
 type Variables = Record<string, unknown>;
 
@@ -31,15 +34,26 @@ const wordSerializers = (schema: GraphQLSchema) => {
   return Object.fromEntries(renamed.map(({ name }) => [name, (word: unknown) => word]));
 };
 
-/** Compiles one operation of a validated document. */
+/** Makes one operation of a validated document ready to run. */
 export function executorOf(schema: GraphQLSchema, document: DocumentNode, operationName?: string | null): Executor {
   const options = isInWords(document) ? { customSerializers: wordSerializers(schema) } : {};
-  const inputs = inputVariables(schema, document);
-  const compiled = compileQuery(schema, inputs.size > 0 ? withoutTypes(document, inputs) : document, operationName ?? undefined, options);
+  const operation = getOperationAST(document, operationName);
+  if (!operation) throw badRequest('Name the operation to run');
+  const alone = writtenOut(document, operation);
+  if (hasAmbiguousPaths(schema, alone)) return interpreted(schema, alone);
+  const types = typesToCoerce(schema, operation);
+  const free = withoutLiterals(schema, withoutTypes(alone, types));
+  const compiled = compileQuery(schema, free.document, undefined, options);
   if (!isCompiledQuery(compiled)) throw compiled.errors?.[0] ?? badRequest('The document cannot be run');
-  if (inputs.size === 0) return compiled as Executor;
-  return { query: (root, ctx, variables, coerced) => compiled.query(root, ctx, withInputs(inputs, variables, coerced)) };
+  return {
+    query: (root, ctx, variables, coerced) => compiled.query(root, ctx, free.addTo(withCoerced(types, variables, coerced))),
+  };
 }
+
+/** Runs a document as graphql-js does, without making code of it: several times as slow. */
+const interpreted = (schema: GraphQLSchema, document: DocumentNode): Executor => ({
+  query: (rootValue, contextValue, variableValues) => execute({ schema, document, rootValue, contextValue, variableValues }),
+});
 
 interface Typed {
   type: GraphQLInputType;
@@ -47,33 +61,34 @@ interface Typed {
 }
 
 /**
- * The variables that are input objects: they are coerced once, with every fault of theirs named, and not again by the compiled
- * document. Its compiler would never end with a type that leads back to itself.
+ * The variables that are coerced beforehand, with every fault of theirs named: the code of a compiled document would name the first. Its
+ * compiler would write default values into the code, never end with an input type that leads back to itself, and double the code with
+ * each list of lists. It has to know which are booleans: directives take nothing else.
  */
-function inputVariables(schema: GraphQLSchema, { definitions }: DocumentNode): Map<string, Typed> {
-  const variables = definitions.flatMap((d) => (d.kind === Kind.OPERATION_DEFINITION ? (d.variableDefinitions ?? []) : []));
+function typesToCoerce(schema: GraphQLSchema, { variableDefinitions = [] }: OperationDefinitionNode): Map<string, Typed> {
   return new Map(
-    variables.flatMap((node: VariableDefinitionNode): [string, Typed][] => {
+    variableDefinitions.flatMap((node: VariableDefinitionNode): [string, Typed][] => {
       const type = typeFromAST(schema, node.type as never) as GraphQLInputType | undefined;
-      if (!type || !isInputObjectType(getNamedType(type))) return [];
+      if (!type) return [];
       return [[node.variable.name.value, { type, fallback: valueFromAST(node.defaultValue, type) }]];
     }),
   );
 }
 
-/** The document with these variables as JSON, which is passed on as it is. */
-const withoutTypes = (document: DocumentNode, variables: ReadonlyMap<string, unknown>): DocumentNode =>
+/** The document with its variables as JSON, which is passed on as it is. */
+const withoutTypes = (document: DocumentNode, variables: ReadonlyMap<string, Typed>): DocumentNode =>
   visit(document, {
     VariableDefinition: (node) =>
-      variables.has(node.variable.name.value)
-        ? { ...node, defaultValue: undefined, type: { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: Json.name } } }
-        : undefined,
+      isOfDirectives(variables.get(node.variable.name.value)) ? undefined : { ...node, defaultValue: undefined, type: passedOn },
   });
 
-function withInputs(types: ReadonlyMap<string, Typed>, variables: Variables, coerced?: Variables): Variables {
+const isOfDirectives = (variable?: Typed) => variable !== undefined && getNullableType(variable.type) === GraphQLBoolean;
+
+function withCoerced(types: ReadonlyMap<string, Typed>, variables: Variables, coerced?: Variables): Variables {
   const all = { ...variables };
   for (const [name, { type, fallback }] of types) {
-    const value = all[name] === undefined ? fallback : coerced ? coerced[name] : coerceInputValue(all[name], type);
+    const isGiven = Object.hasOwn(all, name) && all[name] !== undefined;
+    const value = !isGiven ? fallback : coerced ? coerced[name] : coerceInputValue(all[name], type);
     if (value !== undefined) all[name] = value;
   }
   return all;
