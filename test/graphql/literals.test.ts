@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Account, dataOf, type Loose, server, type TestServer } from '../support/index.js';
+import { type Account, dataOf, expectGraphQLRefusal, type Loose, server, type TestServer } from '../support/index.js';
 
 /** Variables that stand within a literal: one that is not given is as if its field were not there. */
 let api: TestServer;
@@ -63,10 +63,36 @@ describe('a variable that is not given within an object of the document', () => 
   });
 });
 
-it('An amount may be written with an exponent', async () => {
-  const { id } = await acme.deal();
-  const text = 'mutation ($id: ID!) { updateDeal(id: $id, input: { value: 1.5e3 }) { value } }';
-  expect(await run(text, { id })).toEqual({ updateDeal: { value: 1500 } });
+describe('an amount with an exponent', () => {
+  it('may be written in the document', async () => {
+    const { id } = await acme.deal();
+    const text = 'mutation ($id: ID!) { updateDeal(id: $id, input: { value: 1.5e3 }) { value } }';
+    expect(await run(text, { id })).toEqual({ updateDeal: { value: 1500 } });
+  });
+
+  it.each(['1e3', '1.5E2', '-0e1', '25e-1', '1e-30', '9007199254740993e-2', '1e17'])(
+    'is %s in the document as in a variable',
+    async (number) => {
+      const { id } = await acme.deal();
+      const [ofDocument, ofVariable] = [
+        await acme.owner.gql(`mutation ($id: ID!) { updateDeal(id: $id, input: { value: ${number} }) { valueExact } }`, { id }),
+        await acme.owner.gql('mutation ($id: ID!, $value: Decimal) { updateDeal(id: $id, input: { value: $value }) { valueExact } }', {
+          ...{ id, value: Number(number) },
+        }),
+      ];
+      expect(ofDocument.data).toEqual(ofVariable.data);
+      expect(ofDocument.errors?.map(({ extensions }) => extensions.details)).toEqual(
+        ofVariable.errors?.map(({ extensions }) => extensions.details),
+      );
+    },
+  );
+
+  it('is refused where it is more than a number of JSON tells, and as a text it is taken', async () => {
+    const { id } = await acme.deal();
+    const change = (value: string) => acme.owner.gql(`mutation { updateDeal(id: "${id}", input: { value: ${value} }) { valueExact } }`);
+    for (const value of ['9007199254740993e-2', '1e400']) expectGraphQLRefusal(await change(value), 400, 'value');
+    expect((await change('"90071992547409.93"')).data).toEqual({ updateDeal: { valueExact: '90071992547409.93' } });
+  });
 });
 
 describe('a variable within JSON of the document', () => {

@@ -103,8 +103,9 @@ export const Decimal = new GraphQLScalarType<string | null, number>({
   serialize: (value) => Number(value),
   parseValue: (value) => toDecimalText(value),
   parseLiteral(node) {
+    // With an exponent it is the number that a variable would be, which may have lost digits; without one it is exact as it is written.
     if (node.kind === Kind.INT || node.kind === Kind.FLOAT)
-      return toDecimalText(/e/i.test(node.value) ? plain(Number(node.value)) : node.value, node);
+      return toDecimalText(/e/i.test(node.value) ? Number(node.value) : node.value, node);
     return toDecimalText(node.kind === Kind.STRING ? node.value : undefined, node);
   },
 });
