@@ -42,7 +42,7 @@ export function Face({ name }: { name: string | null | undefined }) {
   const shown = name ?? '?';
   const initials = shown
     .split(/\s+/)
-    .map((word) => word[0])
+    .map((word) => [...word][0])
     .slice(0, 2)
     .join('')
     .toUpperCase();

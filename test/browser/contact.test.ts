@@ -33,6 +33,19 @@ describe('the page of a contact', () => {
   });
 });
 
+describe('the initials of a contact', () => {
+  it('are whole letters, also of scripts and signs that take two characters', async () => {
+    for (const [firstName, initials] of [
+      ['𞤀dlam 🚀launch', '𞤀🚀'],
+      ['ada lovelace king', 'AL'],
+    ] as const) {
+      await one.visit(`/board/contacts/${await person(firstName)}`);
+      await one.find('.who-box .face');
+      expect(await one.page.$eval('.who-box .face', ({ textContent }) => textContent)).toBe(initials);
+    }
+  });
+});
+
 describe('the page of a contact with a long history', () => {
   it('shows the appointments that are coming, and the last ones before them', async () => {
     const id = await person('Weekly');
