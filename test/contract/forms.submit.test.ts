@@ -77,6 +77,27 @@ describe('POST /forms/{id}/submit', () => {
   });
 });
 
+describe('texts of a form and of its page whose marks stand apart, as on a Mac', () => {
+  const [word, apart] = ['Größe', 'Größe'.normalize('NFD')];
+
+  it('are kept as all texts are: the tags, the wording of the consent and the campaign', async () => {
+    const form = await aForm({ settings: { tags: [` ${apart} `], consent: { text: apart }, other: apart } });
+    expect(form.settings).toEqual({ tags: [word], consent: { required: false, text: word }, other: apart });
+    const known = await acme.contact({ firstName: 'Ada', tags: [word] });
+    const { contactId } = await submitted(form.id, { data: { email: fresh() }, utm: { utm_source: ` ${apart} `, medium: apart } });
+    const made = await contact(contactId);
+    expect(made).toMatchObject({ attribution: { utm_source: word, utm_medium: word }, tags: known.tags });
+  });
+
+  it('are measured as they are kept', async () => {
+    const [long, tooLong] = [500, 501].map((length) => 'é'.repeat(length).normalize('NFD'));
+    const { id } = await aForm({ settings: { tags: ['é'.repeat(100).normalize('NFD')] } });
+    const { contactId } = await submitted(id, { data: { email: fresh() }, utm: { source: long } });
+    expect((await contact(contactId)).attribution).toMatchObject({ utm_source: 'é'.repeat(500) });
+    expectRefusal(await submit(id, { data: { email: fresh() }, utm: { source: tooLong } }), 400, 'utm.source');
+  });
+});
+
 describe('a submission of somebody who is known', () => {
   it('knows a contact by the e-mail address in any case, then by the number; fills what is empty and overwrites nothing', async () => {
     const form = await aForm({ settings: { tags: ['LEAD', 'new one'] } });

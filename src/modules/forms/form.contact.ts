@@ -1,4 +1,5 @@
 import { AppError, check, invalidField } from '../../kernel/base/errors.js';
+import { isLonger, normalized } from '../../kernel/base/unicode.js';
 import type { Context } from '../../kernel/context/context.js';
 import { fillContact } from '../contacts/contact.fill.js';
 import { contactMatching, withMatch } from '../contacts/contact.match.js';
@@ -35,8 +36,9 @@ function attributionOf({ attribution, utm }: Pick<SubmitFormInput, 'attribution'
   const campaign = utmNames.flatMap((name) => {
     const value = utm?.[`utm_${name}`] ?? utm?.[name] ?? '';
     check(typeof value === 'string', () => invalidField(`utm.${name}`, 'invalid_type', 'must be text'));
-    check([...value].length <= mostUtm, () => invalidField(`utm.${name}`, 'too_long', `must be at most ${mostUtm} characters`));
-    return value.trim() ? [[`utm_${name}`, value.trim()]] : [];
+    const words = normalized(value);
+    check(!isLonger(words, mostUtm), () => invalidField(`utm.${name}`, 'too_long', `must be at most ${mostUtm} characters`));
+    return words.trim() ? [[`utm_${name}`, words.trim()]] : [];
   });
   const all = Object.fromEntries([...campaign, ...said]) as CreateContactInput['attribution'];
   return Object.keys(all!).length > 0 ? all : null;

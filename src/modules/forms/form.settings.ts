@@ -1,4 +1,5 @@
 import { check, invalidField } from '../../kernel/base/errors.js';
+import { normalized } from '../../kernel/base/unicode.js';
 import { mostTags } from '../contacts/contact.model.js';
 import type { FormField, FormFieldInput } from './form.model.js';
 import { isLine } from './form.values.js';
@@ -25,7 +26,7 @@ export function consentOf({ consent }: Members): Consent | null {
 
 const mostConsent = 2000;
 
-/** What of a form's settings is acted on: texts are trimmed. Throws 400 naming the member at fault. */
+/** What of a form's settings is acted on: texts are trimmed, and in one form of Unicode. Throws 400 naming the member at fault. */
 export function cleanSettings(settings: Members): Members {
   const cleaned = { ...settings };
   if (settings.tags !== undefined && settings.tags !== null) cleaned.tags = cleanTags(settings.tags);
@@ -38,7 +39,7 @@ function cleanTags(tags: unknown): string[] {
   check(tags.length <= mostTags, () => invalidField('settings.tags', 'too_many', `must have at most ${mostTags} items`));
   return tags.map((tag: unknown, i) => {
     check(typeof tag === 'string', () => invalidField(`settings.tags.${i}`, 'invalid_type', 'must be text'));
-    const name = tag.trim();
+    const name = normalized(tag.trim());
     check(name !== '', () => invalidField(`settings.tags.${i}`, 'required', 'must not be empty'));
     check([...name].length <= 100, () => invalidField(`settings.tags.${i}`, 'too_long', 'must be at most 100 characters'));
     return name;
@@ -53,7 +54,7 @@ function cleanConsent(consent: unknown): unknown {
     invalidField('settings.consent.required', 'invalid_type', 'must be true or false'),
   );
   check(text === null || typeof text === 'string', () => invalidField('settings.consent.text', 'invalid_type', 'must be text'));
-  const wording = text?.trim() || null;
+  const wording = normalized(text?.trim() ?? '') || null;
   check([...(wording ?? '')].length <= mostConsent, () =>
     invalidField('settings.consent.text', 'too_long', `must be at most ${mostConsent} characters`),
   );
