@@ -72,8 +72,25 @@ describe('an e-mail address', () => {
     expect(good(values.email, ` ${address} `)).toBe(address);
   });
 
+  it.each(['संपर्क@उदाहरण.भारत', 'ติดต่อ@ตัวอย่าง.ไทย', 'தொடர்பு@example.com'])('is %s, whose letters have marks', (address) => {
+    expect(good(values.email, address)).toBe(address);
+  });
+
+  it.each([
+    '\u0902a@b.de',
+    'a.\u0902b@b.de',
+    '1\u0301@b.de',
+    `${'क'.repeat(64)}\u093f@b.de`,
+    'a@\u0902b.de',
+    'a@b-\u0902c.de',
+    'a@b.\u0902de',
+  ])('is not %j: a mark stands behind a letter and counts as one', (address) => {
+    expect(isBad(values.email, address)).toBe(true);
+  });
+
   it.each([
     ...['a', '@b.co', 'a@', 'a@b', 'a b@c.de', 'a@b c.de', 'a@b..de', 'a@-b.de', 'a@b-.de', 'a@b.c', '"a b"@c.de', 'a@[127.0.0.1]'],
+    ...['ab.cd', 'a@b@c.de'],
     ...['a@b.de,c@d.de', 'a@b.de;c@d.de', 'a@b.de\r\nBcc: c@d.de', 'A <a@b.de>', '"a@evil x"@b.co', `${'a'.repeat(65)}@b.de`],
     `a@${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(63)}.${'e'.repeat(63)}.de`,
   ])('is not %j', (address) => {

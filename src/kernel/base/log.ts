@@ -8,7 +8,7 @@ const quoting = new Set(['detail', 'where', 'parameters', 'params', 'response', 
  * An address, as it stands in the words of a mail server. A package in a stack has a slash before its @. It is looked for where a word
  * begins, and in so many characters: a long text costs no more than its length.
  */
-const address = /(?<![\p{L}\p{N}_.!#$%&*+?^~-])[\p{L}\p{N}_.!#$%&*+?^~-]{1,64}@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+/gu;
+const address = /(?<![\p{L}\p{M}\p{N}_.!#$%&*+?^~-])[\p{L}\p{M}\p{N}_.!#$%&*+?^~-]{1,64}@[\p{L}\p{M}\p{N}-]+(?:\.[\p{L}\p{M}\p{N}-]+)+/gu;
 
 /** How deep the members of an error are looked at: those of Prisma's lie three levels below. Nothing below is told. */
 const deepest = 6;

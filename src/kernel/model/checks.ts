@@ -1,4 +1,5 @@
 import { getCountryCallingCode, isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js/min';
+import { isDomain } from '../base/domains.js';
 import { check, type Fault, type FaultCode, invalidField, notOneOf, tooLarge } from '../base/errors.js';
 import { exact } from '../base/money.js';
 import { endOfDay, zoneName } from '../base/timeZones.js';
@@ -66,11 +67,11 @@ export const secret =
     return given;
   };
 
-// One grammar for every address: no quotes, comments, lists or control characters can reach a mail header.
-const address = /^[\p{L}\p{N}!#$%&'*+/=?^_`{|}~.-]{1,64}@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+[\p{L}\p{N}-]{2,63}$/u;
+// One grammar for every address: no quotes, comments, lists or control characters can reach a mail header. A mark is part of its letter.
+const address = /^(?:[\p{L}\p{N}!#$%&'*+/=?^_`{|}~.-]|(?<=[\p{L}\p{M}])\p{M}){1,64}@([^@]+)$/u;
 
 /** Whether `text` is one plain e-mail address. */
-export const isEmail = (value: string) => value.length <= 254 && address.test(value);
+export const isEmail = (value: string) => value.length <= 254 && isDomain(address.exec(value)?.[1] ?? '');
 
 export const email: Check = (value, at, report) => {
   const cleaned = cleanText(value, 254, at, report);
