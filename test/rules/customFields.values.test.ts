@@ -71,3 +71,51 @@ describe('a text whose marks stand apart, as on a Mac', () => {
     expect(dataOf(await acme.owner.patch(`/contacts/${id}`, { customFields: { city: choice } })).customFields.city).toBe(choice);
   });
 });
+
+describe('the domain of a URL or of an e-mail address', () => {
+  const unicode = { url: 'https://shop.Müller.de/a', email: 'a@Shop.müller.de' };
+  const punycode = { url: 'https://shop.xn--mller-kva.de./a', email: 'a@shop.XN--MLLER-KVA.de' };
+  const define = async (fieldKey: string, fieldType: string, options: object) =>
+    dataOf(await acme.owner.post('/custom-fields', { entityType: 'contact', fieldKey, label: fieldKey, fieldType, options }));
+  let n = 0;
+  const create = (fieldKey: string, value: string) =>
+    acme.owner.post('/contacts', { firstName: 'Ada', customFields: { [fieldKey]: value } });
+
+  it.each(['müller.de', 'MÜLLER.de', 'xn--mller-kva.de'])(
+    'is %s in letters and in Punycode, with the dot of the root too',
+    async (domain) => {
+      for (const type of ['url', 'email'] as const) {
+        const [allowed, blocked] = [`${type}_of_${++n}`, `${type}_but_${n}`];
+        await define(allowed, type, { allowedDomains: [domain] });
+        await define(blocked, type, { blockedDomains: [domain] });
+        for (const value of [unicode[type], punycode[type]]) {
+          expect(dataOf(await create(allowed, value)).customFields).toEqual({ [allowed]: value });
+          expectRefusal(await create(blocked, value), 400, `customFields.${blocked}`);
+        }
+      }
+    },
+  );
+
+  it('is not another for the dot at its end', async () => {
+    await define('site', 'url', { blockedDomains: ['bad.example'] });
+    for (const url of ['https://bad.example.', 'https://x.BAD.example./a'])
+      expectRefusal(await create('site', url), 400, 'customFields.site');
+  });
+
+  it('may have letters with marks, and is told as it was defined', async () => {
+    await define('mail', 'email', { allowedDomains: ['उदाहरण.भारत'] });
+    expect(dataOf(await create('mail', 'संपर्क@उदाहरण.भारत')).customFields).toEqual({ mail: 'संपर्क@उदाहरण.भारत' });
+    const reply = await create('mail', 'a@example.com');
+    expectRefusal(reply, 400, 'customFields.mail');
+    expect(reply.body.error).toContain('must be of उदाहरण.भारत');
+  });
+});
+
+it('a URL is taken in a custom field as in any other: with blanks or line breaks within it is none', async () => {
+  dataOf(await acme.owner.post('/custom-fields', { entityType: 'contact', fieldKey: 'link', label: 'Link', fieldType: 'url' }));
+  const create = (link: string) => acme.owner.post('/contacts', { firstName: 'Ada', customFields: { link } });
+  for (const link of ['https://example.com/a b', 'https://exam\nple.com', 'ht\ttps://example.com'])
+    expectRefusal(await create(link), 400, 'customFields.link');
+  for (const link of ['https://example.com/dänke', ' https://example.com '])
+    expect(dataOf(await create(link)).customFields).toEqual({ link });
+});

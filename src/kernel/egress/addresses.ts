@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { nameOf } from '../base/domains.js';
 
 /** Addresses of the public Internet: all others, such as those that carry an IPv4 address inside, are outside of it. */
 const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
@@ -29,6 +30,3 @@ export const isPrivateName = (host: string): boolean => privateName.test(nameOf(
 
 /** Whether a name is this machine's by RFC 6761, whatever a server of names says. */
 export const isLocalhost = (host: string): boolean => /(^|\.)localhost$/.test(nameOf(host));
-
-/** A name without the dot of the root. */
-export const nameOf = (host: string): string => host.toLowerCase().replace(/\.$/, '');

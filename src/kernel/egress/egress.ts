@@ -1,7 +1,8 @@
 import { Resolver } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 import { Agent, buildConnector, errors, request } from 'undici';
-import { isLocalhost, isPrivateName, isPublic, literalOf, nameOf } from './addresses.js';
+import { nameOf } from '../base/domains.js';
+import { isLocalhost, isPrivateName, isPublic, literalOf } from './addresses.js';
 
 /** The whole of a call: looking up the name, connecting, sending, and reading the answer. */
 const timeoutMs = 10_000;

@@ -1,3 +1,4 @@
+import { isDomain } from '../../kernel/base/domains.js';
 import { check, type Fault, type FaultCode, unprocessable } from '../../kernel/base/errors.js';
 import { normalized } from '../../kernel/base/unicode.js';
 import type { CustomField } from './customField.model.js';
@@ -22,7 +23,6 @@ const hasChoices = (type: FieldType) => membersOf[type]?.includes('choices') ?? 
 
 const mostChoices = 500;
 const mostDomains = 200;
-const domain = /^(?=.{1,253}$)(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+[\p{L}\p{N}-]{2,63}$/u;
 
 const isText = (value: unknown, max: number): value is string => typeof value === 'string' && value.trim() !== '' && value.length <= max;
 
@@ -76,7 +76,7 @@ function choicesFault(value: unknown): Fault | undefined {
 }
 
 function domainFault(value: unknown): Fault | undefined {
-  const good = Array.isArray(value) && value.length <= mostDomains && value.every((name) => typeof name === 'string' && domain.test(name));
+  const good = Array.isArray(value) && value.length <= mostDomains && value.every((name) => typeof name === 'string' && isDomain(name));
   return unless(good, 'invalid_format', `must be a list of at most ${mostDomains} domain names`);
 }
 

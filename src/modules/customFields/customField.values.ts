@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
+import { nameOf } from '../../kernel/base/domains.js';
 import { type Detail, detailOf, type Fault, type FaultCode, invalid, notOneOf, unprocessable } from '../../kernel/base/errors.js';
 import { withTexts } from '../../kernel/base/objects.js';
 import type { Context } from '../../kernel/context/context.js';
@@ -8,7 +9,7 @@ import { recall } from '../../kernel/context/recall.js';
 import { listOf, text as textKind, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { isDay, isEmail, moment, toE164 } from '../../kernel/model/checks.js';
+import { isDay, isEmail, isWebUrl, moment, toE164 } from '../../kernel/model/checks.js';
 import { loader } from '../../kernel/operations/loader.js';
 import { shapeOf } from '../../kernel/tables/modelRow.js';
 import { mergeCustomFields } from './customField.merge.js';
@@ -24,8 +25,9 @@ const unless = (good: unknown, code: FaultCode, message: string): Fault | undefi
 const isString = (value: unknown): value is string => typeof value === 'string';
 
 /** The host of an address, with the domains that a definition allows and blocks. */
-function domainFault(host: string, { options }: Definition): Fault | undefined {
-  const within = (names: string[]) => names.some((name) => host === name || host.endsWith(`.${name}`));
+function domainFault(given: string, { options }: Definition): Fault | undefined {
+  const host = nameOf(given);
+  const within = (names: string[]) => names.map(nameOf).some((name) => host === name || host.endsWith(`.${name}`));
   const allowed = domainsOf(options, 'allowedDomains');
   if (allowed.length > 0 && !within(allowed)) return { code: 'not_allowed', message: `must be of ${allowed.join(', ')}`, options: allowed };
   // The host is not named: runs keep the message, and show it to those who may not see the value that merge fields filled in.
@@ -61,10 +63,11 @@ const judges: Record<CustomField['fieldType'], Judge> = {
   datetime: (value) =>
     unless(isString(value) && zoned.test(value) && !momentFault(value), 'invalid_format', 'must be an ISO 8601 date-time with an offset'),
   url: (value, definition) => {
-    const url = isString(value) && URL.canParse(value) ? new URL(value) : undefined;
-    return url && /^https?:$/.test(url.protocol) ? domainFault(url.hostname.toLowerCase(), definition) : noUrl;
+    // The blanks at its ends belong to no address.
+    const url = isString(value) && isWebUrl(value.trim()) ? new URL(value.trim()) : undefined;
+    return url ? domainFault(url.hostname, definition) : noUrl;
   },
-  email: (value, definition) => (isString(value) && isEmail(value) ? domainFault(value.split('@')[1]!.toLowerCase(), definition) : noEmail),
+  email: (value, definition) => (isString(value) && isEmail(value) ? domainFault(value.split('@')[1]!, definition) : noEmail),
   phone: (value, _definition, ctx) =>
     unless(
       isString(value) && value.length <= 30 && toE164(value, ctx.caller.account.defaultCountry),
