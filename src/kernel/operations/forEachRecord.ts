@@ -1,5 +1,6 @@
 import { AppError } from '../base/errors.js';
 import { nextTurn } from '../base/eventLoop.js';
+import { jsonSize } from '../base/jsonText.js';
 import { Context } from '../context/context.js';
 import { fromDatabase, isRetryable, mayRetry } from '../database/errors.js';
 import { readProgress, saveProgress } from './detached.js';
@@ -19,6 +20,8 @@ interface Plan<T, R> {
   touches?(item: T): string[];
   /** What is equal for items whose changes can be written by one clause. */
   alike?(item: T): string;
+  /** What is changed of each, where the items do not say it themselves. */
+  changes?: object;
   /** What must hold before each transaction's work; an error here ends everything. */
   begin?(inside: Context): Promise<void>;
   /** What the changes are told as part of; a batch of their own by default. */
@@ -40,6 +43,9 @@ export const itemsNoted = <T>(ctx: Context): readonly T[] | undefined => readPro
 
 /** Items that share a transaction: few enough for it to be short. */
 const together = 100;
+/** Characters of changes that share a transaction, as JSON: nobody else has a turn while it works on them. One that has more goes alone. */
+const mostChanged = 100_000;
+
 /**
  * Does the same to many records so that one's failure is never another's: all that go well share a transaction, and its
  * statements; an item at fault leaves nothing behind, and the rest is done without it. Errors of the server are thrown. Under an
@@ -53,10 +59,11 @@ export async function forEachRecord<T, R>(ctx: Context, items: readonly T[], pla
   const done = new Set(readProgress<Notes>(ctx)?.done);
   for (const nth of done) places.set(all[nth]!, { item: all[nth]!.item });
   const left = all.filter(({ nth }) => !done.has(nth));
-  for (const round of roundsOf(left, plan.touches)) {
+  const underWay = { ...plan, done };
+  for (const round of roundsOf(left, plan)) {
     const { alike } = plan;
     if (alike) round.sort((a, b) => (alike(a.item) < alike(b.item) ? -1 : 1));
-    for (const [place, outcome] of await attempt(batch, round, { ...plan, done })) places.set(place, outcome);
+    for (const [place, outcome] of await attempt(batch, round, underWay)) places.set(place, outcome);
     // The embedded database answers within the turn: without this, other requests would starve until the last round.
     await nextTurn();
   }
@@ -73,20 +80,36 @@ interface Indexed<T> {
 type UnderWay<T, R> = Plan<T, R> & { done: Set<number> };
 type Outcomes<T, R> = [Indexed<T>, Outcome<T, R>][];
 
+interface Round<T> {
+  places: Indexed<T>[];
+  /** About how many characters its changes take as JSON. */
+  size: number;
+}
+
 /** Who touches the same as an earlier one comes in a later round. */
-function roundsOf<T>(places: Indexed<T>[], touches: (item: T) => string[] = () => []): Indexed<T>[][] {
-  const rounds: Indexed<T>[][] = [];
+function roundsOf<T, R>(places: Indexed<T>[], { touches = () => [], changes }: Plan<T, R>): Indexed<T>[][] {
+  const rounds: Round<T>[] = [];
   const last = new Map<string, number>();
+  const shared = changes ? jsonSize(changes) : 0;
+  const isFull = (n: number, more: number) => {
+    const round = rounds[n];
+    return round !== undefined && (round.places.length >= together || round.size + more > mostChanged);
+  };
   let open = 0;
   for (const place of places) {
     const touched = touches(place.item);
-    let n = Math.max(open, ...touched.map((key) => (last.get(key) ?? -1) + 1));
-    while ((rounds[n]?.length ?? 0) >= together) n++;
-    rounds[n] = [...(rounds[n] ?? []), place];
+    const size = shared + jsonSize(place.item);
+    const first = Math.max(open, ...touched.map((key) => (last.get(key) ?? -1) + 1));
+    let n = first;
+    while (isFull(n, size)) n++;
+    // The others come after it, in the order in which they were given.
+    if (first === open) open = n;
+    rounds[n] ??= { places: [], size: 0 };
+    rounds[n]!.places.push(place);
+    rounds[n]!.size += size;
     for (const key of touched) last.set(key, n);
-    while ((rounds[open]?.length ?? 0) >= together) open++;
   }
-  return rounds;
+  return rounds.map((round) => round.places);
 }
 
 /** Some could not be done: the transaction is taken back, and tried again without them. */

@@ -38,7 +38,7 @@ export async function editContacts(ctx: Context, input: BulkEditContactsInput) {
   const links = { 'changes.assignedTo': 'user', 'changes.companyId': 'company' } as const;
   await checkReferences(ctx, links, { 'changes.assignedTo': assignedTo, 'changes.companyId': companyId });
   const work = (inside: Context, id: string) => updateContact(inside, id, structuredClone(input.changes));
-  return countsOf('Contact', await forEachRecord(ctx, ids, { work, noted: input.ids ? undefined : ids }));
+  return countsOf('Contact', await forEachRecord(ctx, ids, { work, changes: input.changes, noted: input.ids ? undefined : ids }));
 }
 
 /** Contract POST /bulk/contacts/delete: each as DELETE /contacts/{id} would. */

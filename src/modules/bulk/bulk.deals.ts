@@ -35,5 +35,5 @@ export async function editDeals(ctx: Context, input: BulkEditDealsInput) {
     'changes.contactId': contactId,
   });
   const work = (inside: Context, id: string) => updateDeal(inside, id, structuredClone(input.changes));
-  return countsOf('Deal', await forEachRecord(ctx, ids, { work, noted: input.ids ? undefined : ids }));
+  return countsOf('Deal', await forEachRecord(ctx, ids, { work, changes: input.changes, noted: input.ids ? undefined : ids }));
 }
