@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Account, dataOf, type Loose, server, type TestServer } from '../support/index.js';
+import { type Account, dataOf, type Loose, server, type TestServer, toldIn } from '../support/index.js';
 
 let api: TestServer;
 let acme: Account;
@@ -30,6 +30,24 @@ describe('a bulk edit', () => {
   it('of small records is one transaction', async () => {
     await done('contacts/edit', { ids: idsOf(await contacts(100)), changes: { city: 'Lisbon' } });
     expect(await changedTogether('contact', 'city')).toEqual([100]);
+  });
+
+  it('changes records of 60 KB a few at a time, tells of each once, and answers in the order of the request', async () => {
+    const some = idsOf(await contacts(20, { customFields: { a: text('x') } }));
+    const ids = [...some.slice(0, 10), crypto.randomUUID(), ...some.slice(10)];
+    const document =
+      'mutation ($input: BulkEditContactsInput!) { bulkEditContacts(input: $input) { total failed results { recordId success code } } }';
+    const told = await toldIn(acme, async () => {
+      const { data } = await acme.owner.gql(document, { input: { ids, changes: { jobTitle: 'CTO' } } });
+      const results = ids.map((recordId) =>
+        some.includes(recordId) ? { recordId, success: true, code: null } : { recordId, success: false, code: 'not_found' },
+      );
+      expect(data.bulkEditContacts).toEqual({ total: 21, failed: 1, results });
+    });
+    expect(told.events).toEqual(some.map((id) => `contact.updated ${id}`).sort());
+    expect(told.entries).toEqual(told.events);
+    const together = await changedTogether('contact', 'jobTitle');
+    expect(Math.max(...together)).toBeLessThanOrEqual(8);
   });
 
   it('makes a change of thousands of custom fields to one record at a time', async () => {

@@ -58,11 +58,14 @@ export async function readToChange<Row extends object>(ctx: Changing, rows: ToCh
   const { unit } = ctx;
   if (!unit?.canReadUnlocked(rows.reads)) {
     const held = await ctx.rows(rows.lock, { ids });
-    return held.length > 0 ? ctx.rows(rows.look, { ids: held.map(({ id }) => id) }) : [];
+    const read = held.length > 0 ? await ctx.rows(rows.look, { ids: held.map(({ id }) => id) }) : [];
+    unit?.reads.add(read);
+    return read;
   }
   const known = ids.flatMap((id) => (unit.seen.get(keyOf(rows, id)) as Row & Version) ?? []);
   const others = known.length === 0 ? ids : ids.filter((id) => !unit.seen.has(keyOf(rows, id)));
   const seen = others.length > 0 ? [...known, ...(await ctx.rows(rows.look, { ids: others }))] : known;
+  unit.reads.add(seen);
   return seen.map((row) => {
     requireVersion(ctx, rows, row);
     return { ...row, ...unit.figuresOf(rows.table, row.id) };

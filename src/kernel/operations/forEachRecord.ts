@@ -3,6 +3,7 @@ import { nextTurn } from '../base/eventLoop.js';
 import { jsonSize } from '../base/jsonText.js';
 import { Context } from '../context/context.js';
 import { fromDatabase, isRetryable, mayRetry } from '../database/errors.js';
+import { TooLargeTogether } from '../writes/readBound.js';
 import { readProgress, saveProgress } from './detached.js';
 
 /** What came of one of many: what was done answered, or why it was not done. */
@@ -43,8 +44,12 @@ export const itemsNoted = <T>(ctx: Context): readonly T[] | undefined => readPro
 
 /** Items that share a transaction: few enough for it to be short. */
 const together = 100;
-/** Characters of changes that share a transaction, as JSON: nobody else has a turn while it works on them. One that has more goes alone. */
+/**
+ * Characters of changes that share a transaction, as JSON, and of the records that they are made to: nobody else has a turn while it works
+ * on them, and one statement may write most of it. An item that has more goes alone.
+ */
 const mostChanged = 100_000;
+const mostRead = 500_000;
 
 /**
  * Does the same to many records so that one's failure is never another's: all that go well share a transaction, and its
@@ -59,7 +64,7 @@ export async function forEachRecord<T, R>(ctx: Context, items: readonly T[], pla
   const done = new Set(readProgress<Notes>(ctx)?.done);
   for (const nth of done) places.set(all[nth]!, { item: all[nth]!.item });
   const left = all.filter(({ nth }) => !done.has(nth));
-  const underWay = { ...plan, done };
+  const underWay = { ...plan, done, most: together };
   for (const round of roundsOf(left, plan)) {
     const { alike } = plan;
     if (alike) round.sort((a, b) => (alike(a.item) < alike(b.item) ? -1 : 1));
@@ -76,8 +81,13 @@ interface Indexed<T> {
   nth: number;
 }
 
-/** A plan, and the places of those that are done for good. */
-type UnderWay<T, R> = Plan<T, R> & { done: Set<number> };
+/** A plan under way. */
+type UnderWay<T, R> = Plan<T, R> & {
+  /** The places of those that are done for good. */
+  done: Set<number>;
+  /** How many may share a transaction: fewer, once some have turned out to be too large together. */
+  most: number;
+};
 type Outcomes<T, R> = [Indexed<T>, Outcome<T, R>][];
 
 interface Round<T> {
@@ -128,13 +138,21 @@ const ending = (cause: unknown) => {
 };
 
 async function attempt<T, R>(ctx: Context, places: Indexed<T>[], plan: UnderWay<T, R>, nth = 1): Promise<Outcomes<T, R>> {
+  if (places.length > plan.most) return inParts(ctx, places, plan);
   try {
-    const outcomes = await ctx.transaction((inside) => pass(inside, places, plan));
+    // One that is alone has to be done, however large it is.
+    const kind = places.length > 1 ? { mostRead } : {};
+    const outcomes = await ctx.transaction((inside) => pass(inside, places, plan), kind);
     for (const { nth } of places) plan.done.add(nth);
     return outcomes;
   } catch (error) {
     if (error instanceof Ended) throw error.cause;
     if (error instanceof SomeFailed) return withoutThem(ctx, error as SomeFailed<T, R>, plan);
+    if (error instanceof TooLargeTogether) {
+      // Those that follow are mostly as large.
+      plan.most = Math.max(1, Math.floor(places.length / error.times));
+      return inParts(ctx, places, plan);
+    }
     if (await mayRetry(error, nth)) return attempt(ctx, places, plan, nth + 1);
     const known = fromDatabase(error);
     if (!known || known.status >= 500) throw known ?? error;
@@ -144,6 +162,17 @@ async function attempt<T, R>(ctx: Context, places: Indexed<T>[], plan: UnderWay<
     const half = Math.ceil(places.length / 2);
     return [...(await attempt(ctx, places.slice(0, half), plan)), ...(await attempt(ctx, places.slice(half), plan))];
   }
+}
+
+async function inParts<T, R>(ctx: Context, places: Indexed<T>[], plan: UnderWay<T, R>): Promise<Outcomes<T, R>> {
+  const outcomes: Outcomes<T, R> = [];
+  for (let next = 0; next < places.length; ) {
+    const part = places.slice(next, next + plan.most);
+    next += part.length;
+    outcomes.push(...(await attempt(ctx, part, plan)));
+    await nextTurn();
+  }
+  return outcomes;
 }
 
 async function pass<T, R>(inside: Context, places: Indexed<T>[], plan: UnderWay<T, R>): Promise<Outcomes<T, R>> {

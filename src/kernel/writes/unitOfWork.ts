@@ -3,6 +3,7 @@ import type { Database } from '../database/index.js';
 import { type Sql, tableName } from '../database/sql.js';
 import type { GroupCommit } from './groupCommit.js';
 import { type LockMode, type LockRequest, Locks, type RowLock } from './locks.js';
+import { ReadBound } from './readBound.js';
 import { addRow, changeWaiting, insertedInto, type RowBatch, statementOf, statementsOf, takeChange } from './rowBatches.js';
 import { showsIn } from './shownIn.js';
 import { SpilledRows } from './spilledRows.js';
@@ -40,6 +41,8 @@ export interface UnitKind {
   mayTakeLong?: boolean;
   /** Whether its account has the turn to do so; without it, it ends where it turns out to be much. */
   hasTurn?: boolean;
+  /** Characters of the rows that it may read to change them, as JSON: with more it ends (`TooLargeTogether`). No limit by default. */
+  mostRead?: number;
 }
 
 /** Begins a transaction when it is the account's turn, and answers once that is over. */
@@ -61,6 +64,8 @@ export class UnitOfWork {
   hasEvents = false;
   /** Rows that were looked at, by how they are read and their ids: whoever may look at one has it here. */
   readonly seen = new Map<string, object>();
+  /** Weighs what it reads to change it. */
+  readonly reads: ReadBound;
   /** What is done once it is committed, each by its name once. */
   readonly afterwards = new Map<string, () => void>();
   #batches: RowBatch[] = [];
@@ -86,6 +91,7 @@ export class UnitOfWork {
     private readonly kind: UnitKind = {},
   ) {
     this.isOptimistic = kind.isOptimistic ?? false;
+    this.reads = new ReadBound(kind.mostRead);
   }
 
   get mayTakeLong(): boolean {
