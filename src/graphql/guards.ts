@@ -14,7 +14,8 @@ import {
 import { LRUCache } from 'lru-cache';
 import { markOf } from '../kernel/access/access.js';
 import type { GraphQLLimits } from '../kernel/base/config.js';
-import { AppError, badRequest, check, unauthenticated } from '../kernel/base/errors.js';
+import { AppError, badRequest, check, type Detail, unauthenticated } from '../kernel/base/errors.js';
+import { excerpt } from '../kernel/base/jsonText.js';
 import type { Context } from '../kernel/context/context.js';
 import { fieldsIn, fragmentsOf } from '../kernel/model/selections.js';
 import { toGraphQLError } from './errors.js';
@@ -85,7 +86,9 @@ export function admit(schema: GraphQLSchema, { query, operationName, variables }
     checkVariables(variables ?? {});
     const { costs } = passed;
     const operation = getOperationAST(passed.document, operationName);
-    check(operation, () => badRequest(operationName ? `There is no operation called ${operationName}` : 'Name the operation to run'));
+    check(operation, () =>
+      badRequest(operationName ? `There is no operation called ${short(operationName)}` : 'Name the operation to run'),
+    );
     const cost = costs.get(operation) ?? costOf(schema, passed.document, operation, variables ?? {});
     if (!cost.varies) costs.set(operation, cost);
     estimated = cost.records;
@@ -122,6 +125,12 @@ function checkCost({ records, dearest, most: dear, paged }: Cost, { operation }:
   check(records <= most, () => new AppError('invalid_request', `${told}: ${advice}`, { more }));
 }
 
+/** What a refusal quotes of a request, in code points: a name, or a text in the place of one, may be as long as the document. */
+const mostQuoted = 1000;
+const short = (text: string) => excerpt(text, mostQuoted) as string;
+
+const withShortField = (detail: Detail | undefined): Detail | undefined => detail && { ...detail, field: short(detail.field) };
+
 class Invalid extends Error {
   readonly errors: GraphQLError[];
 
@@ -130,7 +139,7 @@ class Invalid extends Error {
     const details = detailsOf(schema, document, errors);
     // Without their nodes, which hold the whole document.
     this.errors = errors.map(({ message, source, positions }, i) => {
-      const detail = details[i];
+      const detail = withShortField(details[i]);
       const told = detail
         ? { message: `${detail.field}: ${message}`, extensions: { field: detail.field, details: [detail] } }
         : { message };
@@ -206,7 +215,7 @@ function asErrors(error: unknown, ctx: Context): GraphQLError[] {
   const common = { code: 'invalid_request', status: 400, requestId: ctx.request.id };
   return errors.map(({ message, source, positions, extensions }) => {
     // What there is instead is no stranger's to learn.
-    const text = isStranger(ctx) ? withoutHint(message) : message;
+    const text = short(isStranger(ctx) ? withoutHint(message) : message);
     // Nor are the values that may be given.
     const own = isStranger(ctx) ? { ...extensions, details: undefined } : extensions;
     return new GraphQLError(text, { source, positions, extensions: { ...common, ...own } });
