@@ -73,7 +73,12 @@ function within(what: string, count: number, most: number): void {
 function checkValue(value: ValueNode, depth = 0): void {
   check(depth <= maxValueDepth, () => badRequest(`The document exceeds the limit of ${maxValueDepth} on the nesting of a value`));
   if (value.kind === Kind.LIST) for (const item of value.values) checkValue(item, depth + 1);
-  else if (value.kind === Kind.OBJECT) for (const field of value.fields) checkValue(field.value, depth + 1);
+  if (value.kind !== Kind.OBJECT) return;
+  for (const field of value.fields) {
+    // In the code that is made of the document it would be the prototype of the object, which no check of its members finds.
+    check(field.name.value !== '__proto__', () => badRequest('The document has a member called __proto__'));
+    checkValue(field.value, depth + 1);
+  }
 }
 
 class Shape {

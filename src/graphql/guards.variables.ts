@@ -1,5 +1,6 @@
-import { isPoison, maxNesting } from '../http/largeJson.js';
+import { maxNesting } from '../http/largeJson.js';
 import { badRequest, invalidField } from '../kernel/base/errors.js';
+import { isPoison } from '../kernel/base/objects.js';
 
 /**
  * Refuses variables that no body may hold, since not all of them come in one: those of a WebSocket, of a query string, and those that

@@ -1,5 +1,6 @@
 import { badRequest, invalidField } from '../kernel/base/errors.js';
 import { nextTurn } from '../kernel/base/eventLoop.js';
+import { isPoison, poison } from '../kernel/base/objects.js';
 
 /** A text of so many characters is parsed as a whole: some milliseconds at worst. */
 export const inOneTurn = 64 * 1024;
@@ -38,7 +39,7 @@ const isCloser = (sign: number) => sign === closeBrace || sign === closeBracket;
 const isBlank = (sign: number) => sign === space || sign === newline || sign === carriageReturn || sign === tab;
 
 const broken = () => badRequest('The body is not valid JSON');
-export const poisoned = () => badRequest('The body has a member called __proto__, or a constructor with a prototype');
+export const poisoned = () => badRequest(`The body has ${poison}`);
 export const tooDeep = () => badRequest(`The body nests deeper than ${maxNesting} levels`);
 
 /**
@@ -205,7 +206,3 @@ function memberOf(text: string, part: Stretch): { key: string; rest: Stretch } {
   if (text.charCodeAt(sign) !== colon) throw broken();
   return { key: plainText(text.slice(from, end)), rest: { from: sign + 1, to } };
 }
-
-/** A member that JSON may have and no object of ours: it would be its prototype. */
-export const isPoison = (key: string, member: unknown) =>
-  key === '__proto__' || (key === 'constructor' && typeof member === 'object' && member !== null && Object.hasOwn(member, 'prototype'));

@@ -107,6 +107,17 @@ describe('a column that is called as a field', () => {
 });
 
 describe('a row in error', () => {
+  it('is one with JSON whose member would be the prototype of an object', async () => {
+    const other = await api.seed.account();
+    const cells = ['{""a"":{""__proto__"":{""b"":1}}}', '{""constructor"":{""prototype"":1}}', '{""constructor"":""Kahn""}'];
+    const csv = `firstName,customFields\n${cells.map((cell) => `Ada,"${cell}"`).join('\n')}\n`;
+    const import_ = await imported({ csv }, other.owner);
+    expect(import_).toMatchObject({ createdCount: 1, errorCount: 2 });
+    const error = 'customFields must not have a member called __proto__, or a constructor with a prototype';
+    expect(await errorsOf(import_, other.owner)).toMatchObject([1, 2].map((row) => ({ row, field: 'customFields', error })));
+    expect((await contactsOf(import_, other.owner)).map(({ customFields }) => customFields)).toEqual([{ constructor: 'Kahn' }]);
+  });
+
   it('has a message that ends with a whole character, however long it would be', async () => {
     const other = await api.seed.account();
     // Of two messages that are cut, one is cut where half of a character would be left.

@@ -112,3 +112,34 @@ describe('a variable within JSON of the document', () => {
     expect([(await shown(`/contacts/${ann.id}`)).city, (await shown(`/contacts/${bob.id}`)).city]).toEqual(['Y', 'X']);
   });
 });
+
+describe('a member that would be the prototype of an object', () => {
+  const make = (values: string) =>
+    `mutation ($v: JSON) { createContact(input: { firstName: "J", customFields: ${values} }) { customFields } }`;
+  const v = { prototype: { admin: true } };
+  const refusal = async (text: string) => (await acme.owner.gql(text, { v })).errors![0]!;
+
+  it.each(['{ constructor: $v }', '{ a: [{ constructor: $v }] }', '{ a: $v, constructor: { prototype: 1 } }'])(
+    'is made neither by a variable within JSON nor by the JSON: %s',
+    async (values) => {
+      const { message, extensions } = await refusal(make(values));
+      expect(message).toBe('customFields must not have a member called __proto__, or a constructor with a prototype');
+      expect(extensions).toMatchObject({ code: 'invalid_request', field: 'customFields' });
+    },
+  );
+
+  it('is refused in the document, its default values included', async () => {
+    const poison = '{ a: [{ __proto__: { admin: true } }] }';
+    const byDefault = `query ($v: JSON = ${poison}) { contacts(where: { customFields: { a: { eq: $v } } }) { totalCount } }`;
+    for (const text of [make(poison), byDefault]) {
+      const { message, extensions } = await refusal(text);
+      expect([message, extensions.code]).toEqual(['The document has a member called __proto__', 'invalid_request']);
+    }
+  });
+
+  it('is none under another name', async () => {
+    expect(await run(make('{ of: $v, constructor: { name: "Kahn" } }'), { v })).toEqual({
+      createContact: { customFields: { of: v, constructor: { name: 'Kahn' } } },
+    });
+  });
+});

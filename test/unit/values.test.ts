@@ -172,6 +172,16 @@ describe('a JSON object', () => {
     for (const value of ['\0', ['\0'], { a: ['\ud800'] }, { '\0': 1 }]) expect(values.jsonFault(value)?.message).toMatch(/Unicode/);
   });
 
+  it('has no member that would be the prototype of an object, at any depth', () => {
+    for (const poison of ['{"__proto__":1}', '{"constructor":{"prototype":1}}'])
+      for (const value of [poison, `{"a":${poison}}`, `{"a":[${poison}]}`])
+        expect(checked(values.jsonObject(64), JSON.parse(value)).faults).toEqual([
+          'field must not have a member called __proto__, or a constructor with a prototype',
+        ]);
+    const plain = { constructor: { name: 'Kahn' }, prototype: 'the first', toString: 'x', list: ['__proto__'] };
+    expect(good(values.jsonObject(64), plain)).toBe(plain);
+  });
+
   it('is too large from a byte over its kilobytes', () => {
     const check = values.jsonObject(64);
     const fill = (bytes: number) => ({ k: 'x'.repeat(bytes - '{"k":""}'.length) });

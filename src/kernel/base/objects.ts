@@ -40,3 +40,10 @@ export function defined<T extends object>(input: T): Given<T> {
   for (const [name, value] of Object.entries(input)) if (value !== undefined) given[name] = value;
   return given as Given<T>;
 }
+
+/** A member that JSON may have and no object of ours: it would be its prototype. */
+export const isPoison = (key: string, member: unknown) =>
+  key === '__proto__' || (key === 'constructor' && typeof member === 'object' && member !== null && Object.hasOwn(member, 'prototype'));
+
+/** Such members, as messages call them. */
+export const poison = 'a member called __proto__, or a constructor with a prototype';
