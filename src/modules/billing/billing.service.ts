@@ -1,3 +1,4 @@
+import { limitAddress } from '../../kernel/access/rateLimits.js';
 import { dayMs } from '../../kernel/base/durations.js';
 import { AppError, check, conflict } from '../../kernel/base/errors.js';
 import { today } from '../../kernel/base/timeZones.js';
@@ -132,10 +133,19 @@ export async function openPortal(ctx: Context): Promise<{ url: string }> {
   return { url };
 }
 
-/** Takes what the payments vendor sent: believed by its signature, counted once. What is about nobody we know is let go. */
+/** Counts what the vendor did not sign by its address, apart from the address's other requests. Throws the refusal, or 429. */
+async function refuse({ app, request }: Context, refusal: unknown): Promise<never> {
+  if (refusal instanceof AppError && refusal.status === 400) await limitAddress(app.limiter, 'payments', request.ip);
+  throw refusal;
+}
+
+/**
+ * Takes what the payments vendor sent: believed by its signature, counted once. What is about nobody we know is let go. Throws 400 for
+ * what the vendor did not sign, and 429 once more of that came from an address than it has requests: what is signed is never limited.
+ */
 export async function takeNotice(ctx: Context, body: Buffer, signature: string): Promise<void> {
   const asked = ctx.now();
-  const notice = await ctx.app.vendors.payments.notice(body, signature);
+  const notice = await ctx.app.vendors.payments.notice(body, signature).catch((refusal: unknown) => refuse(ctx, refusal));
   if (!notice) return;
   const customer = await customerContext(ctx, notice.customerId);
   if (!customer)
