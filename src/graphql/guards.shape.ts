@@ -59,6 +59,7 @@ export function checkShape(document: DocumentNode, limits: GraphQLLimits): void 
     within('pairs of fields of one name', shape.overlaps([definition.selectionSet]), limits.overlaps);
     for (const variable of definition.variableDefinitions ?? []) {
       shape.directives += variable.directives?.length ?? 0;
+      checkName(variable.variable.name.value, 'variable');
       if (variable.defaultValue) checkValue(variable.defaultValue);
     }
     shape.directives += definition.directives?.length ?? 0;
@@ -69,6 +70,12 @@ export function checkShape(document: DocumentNode, limits: GraphQLLimits): void 
 function within(what: string, count: number, most: number): void {
   check(count <= most, () => badRequest(`The document exceeds the limit of ${most} on ${what}`));
 }
+
+/** An object of ours would take it for its prototype, and lose what is called so. */
+const checkName = (name: string, what: string) =>
+  check(name !== '__proto__', () =>
+    badRequest(`The document has a ${what} called __proto__: the specification keeps such names for itself`),
+  );
 
 function checkValue(value: ValueNode, depth = 0): void {
   check(depth <= maxValueDepth, () => badRequest(`The document exceeds the limit of ${maxValueDepth} on the nesting of a value`));
@@ -141,6 +148,7 @@ class Shape {
   }
 
   #field({ name, alias, arguments: args, selectionSet }: FieldNode): Size {
+    if (alias) checkName(alias.value, 'alias');
     for (const argument of args ?? []) checkValue(argument.value);
     const inner = selectionSet ? this.of(selectionSet) : { depth: 0, fields: 0, aliases: 0 };
     // The name, never the alias: whoever calls contacts "__schema" gains nothing.

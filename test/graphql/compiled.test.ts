@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Account, expectGraphQLRefusal, type Loose, server, type TestServer } from '../support/index.js';
+
+/** What the compiler of documents answers otherwise than the specification says, unless it is given documents that it answers right. */
+let api: TestServer;
+let acme: Account;
+let ada: Loose;
+let bob: Loose;
+beforeAll(async () => {
+  api = await server();
+  acme = await api.seed.account();
+  ada = await acme.contact({ firstName: 'Ada', jobTitle: 'Engineer' });
+  bob = await acme.contact({ firstName: 'Bob', jobTitle: 'Baker' });
+  await acme.deal({ contactId: ada.id, title: 'Engine' });
+});
+afterAll(() => api.close());
+
+const ask = async (text: string, variables: Loose = {}): Promise<Loose> => {
+  const { data, errors } = await acme.owner.gql(text, variables);
+  expect(errors).toBeUndefined();
+  return data;
+};
+
+const update = (id: string, input = '') => `updateContact(id: "${id}", input: {${input}})`;
+
+describe('a fragment that is spread under a condition', () => {
+  const fragment = 'fragment F on Contact { id firstName }';
+  const whole = () => ({ id: ada.id, firstName: 'Ada' });
+
+  it('is whole where it is spread without one', async () => {
+    const text = `mutation ($a: Boolean!) { x: ${update(ada.id)} { ...F @include(if: $a) } y: ${update(ada.id)} { ...F } } ${fragment}`;
+    expect(await ask(text, { a: false })).toEqual({ x: {}, y: whole() });
+    expect(await ask(text, { a: true })).toEqual({ x: whole(), y: whole() });
+  });
+
+  it('goes by the condition of each place', async () => {
+    const text = `mutation ($a: Boolean!, $b: Boolean!) {
+      x: ${update(ada.id)} { ...F @include(if: $a) } y: ${update(ada.id)} { ...F @skip(if: $b) } } ${fragment}`;
+    expect(await ask(text, { a: false, b: false })).toEqual({ x: {}, y: whole() });
+    expect(await ask(text, { a: true, b: true })).toEqual({ x: whole(), y: {} });
+  });
+
+  it('is there where it is spread once with and once without', async () => {
+    const text = `query ($a: Boolean!) { me { user { id } } contact(id: "${ada.id}") { ...F @include(if: $a) ...F } } ${fragment}`;
+    expect((await ask(text, { a: false })).contact).toEqual(whole());
+  });
+
+  it('is no matter of another operation of the document', async () => {
+    const text = `query A($a: Boolean!) { me { user { id } } contact(id: "${ada.id}") { ...F @include(if: $a) } }
+      query B { me { user { id } } contact(id: "${ada.id}") { ...F } } ${fragment}`;
+    const run = async (operationName: string, variables: Loose) => {
+      const payload = JSON.stringify({ query: text, operationName, variables });
+      const headers = { 'content-type': 'application/json' };
+      return (await acme.owner.raw({ method: 'POST', path: '/graphql', headers, payload })).body.data.contact;
+    };
+    expect(await run('A', { a: false })).toEqual({});
+    expect(await run('B', {})).toEqual(whole());
+  });
+});
+
+describe('two places whose names are one where they are joined by "_"', () => {
+  const firstDeal = 'deals(first: 1) { nodes { title } totalCount }';
+
+  it('each get their own arguments', async () => {
+    const text = `mutation ($title: String) {
+      a_b: ${update(bob.id, 'jobTitle: $title')} { jobTitle }
+      b: ${update(ada.id, 'jobTitle: $title')} { jobTitle a: ${firstDeal} } }`;
+    const told = (title: string) => ({
+      a_b: { jobTitle: title },
+      b: { jobTitle: title, a: { nodes: [{ title: 'Engine' }], totalCount: 1 } },
+    });
+    expect(await ask(text, { title: 'Pilot' })).toEqual(told('Pilot'));
+    // Not given: it stays.
+    expect(await ask(text)).toEqual(told('Pilot'));
+  });
+
+  it('each get their own selection', async () => {
+    const text = `mutation {
+      c: ${update(ada.id)} { a_b: deals(first: 1) { totalCount } }
+      b_c: ${update(ada.id)} { a: notes(first: 5) { nodes { id } } } }`;
+    expect(await ask(text)).toEqual({ c: { a_b: { totalCount: 1 } }, b_c: { a: { nodes: [] } } });
+  });
+
+  it('may stand in a list', async () => {
+    const text = `{ me { user { id } } a: contacts(first: 1) { nodes { b: deals(first: 1) { totalCount } } } nodes_b: contacts { totalCount }
+      b_idx0_nodes_a: contacts(first: 2) { totalCount } }`;
+    expect(await ask(text)).toMatchObject({ nodes_b: { totalCount: 2 }, b_idx0_nodes_a: { totalCount: 2 } });
+  });
+});
+
+describe('a variable that is a list of lists', () => {
+  const nested = (levels: number) => `${'['.repeat(levels)}ID${']'.repeat(levels)}`;
+
+  it('costs no more than others, whoever sends it', async () => {
+    const text = `mutation ($v: ${nested(100)}) { submitForm(id: "x", input: {data: {a: $v}}) { __typename } }`;
+    const from = performance.now();
+    const { errors } = await api.anybody().gql(text);
+    expect(errors![0].extensions.code).toBe('not_found');
+    // Its code would double with each list: with fourteen the process stood still for seconds.
+    expect(performance.now() - from).toBeLessThan(2000);
+  });
+
+  it('is taken as it is, and a value that is no list as the only one of each', async () => {
+    const text = `mutation ($v: ${nested(3)}) { ${update(ada.id, 'customFields: {tree: $v}')} { customFields } }`;
+    expect((await ask(text, { v: [[['a', 'b']], [['c']]] })).updateContact.customFields.tree).toEqual([[['a', 'b']], [['c']]]);
+    expect((await ask(text, { v: 'a' })).updateContact.customFields.tree).toEqual([[['a']]]);
+    expectGraphQLRefusal(await acme.owner.gql(text, { v: [[[{}]]] }), 400);
+  });
+});
+
+describe('a name that is the prototype of objects', () => {
+  it.each([
+    'mutation ($__proto__: ID! = "x") { updateContact(id: $__proto__, input: {city: "X"}) { firstName } }',
+    'mutation ($__proto__: JSONObject = {a: 1}) { createContact(input: {customFields: $__proto__}) { firstName } }',
+    'mutation { createContact(input: {firstName: "A"}) { id __proto__: firstName } }',
+    'query { __proto__: contacts { totalCount } }',
+    'query { contacts { ...F } } fragment F on ContactConnection { __proto__: totalCount }',
+  ])('is refused as a variable and as an alias: %s', async (text) => {
+    const reply = await acme.owner.gql(text);
+    expectGraphQLRefusal(reply, 400);
+    expect(reply.errors![0].message).toMatch(/called __proto__/);
+  });
+});
