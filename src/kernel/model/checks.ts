@@ -2,9 +2,9 @@ import { getCountryCallingCode, isSupportedCountry, parsePhoneNumberFromString }
 import { isDomain } from '../base/domains.js';
 import { check, type Fault, type FaultCode, invalidField, notOneOf, tooLarge } from '../base/errors.js';
 import { exact } from '../base/money.js';
-import { isPoison, poison } from '../base/objects.js';
 import { endOfDay, zoneName } from '../base/timeZones.js';
 import { isLonger, normalized } from '../base/unicode.js';
+import { jsonFault, storableText, unstorable } from './jsonFault.js';
 
 /** Tells that the field at `at` is wrong: a code for programs, words that follow its name, and what would be valid where that is few. */
 export type Report = (at: string, code: FaultCode, message: string, options?: readonly string[]) => void;
@@ -18,9 +18,6 @@ export type Check = (value: unknown, at: string, report: Report, scope: CheckSco
 const tell = (report: Report, at: string, { code, message, options }: Fault) => report(at, code, message, options);
 
 export const any: Check = (value) => value;
-
-const unstorable = /\p{Surrogate}|\0/u;
-const storableText = 'must be valid Unicode text without NUL';
 
 function cleanText(value: unknown, max: number, at: string, report: Report): string | null {
   const text = normalized(String(value).trim());
@@ -262,20 +259,6 @@ export const moment = (value: unknown, at: string, report: Report): string | nul
   if (!good) report(at, 'invalid_format', 'must be a day (YYYY-MM-DD) or an ISO 8601 date-time');
   return given;
 };
-
-/** What is wrong with a JSON value that PostgreSQL or an object of ours could not hold, or a reader could not bear, if anything. */
-export function jsonFault(value: unknown, depth = 0): Fault | undefined {
-  if (depth > 32) return { code: 'too_large', message: 'must not be nested deeper than 32 levels' };
-  if (typeof value === 'string') return unstorable.test(value) ? { code: 'invalid_format', message: storableText } : undefined;
-  if (typeof value === 'number' && !Number.isFinite(value)) return { code: 'out_of_range', message: 'must hold numbers that can be kept' };
-  if (typeof value !== 'object' || value === null) return undefined;
-  for (const [key, member] of Object.entries(value)) {
-    if (isPoison(key, member)) return { code: 'not_allowed', message: `must not have ${poison}` };
-    const fault = jsonFault(key, depth) ?? jsonFault(member, depth + 1);
-    if (fault) return fault;
-  }
-  return undefined;
-}
 
 /** An instant with an offset, or a day that stands for its end in the workspace's time zone. */
 export const deadline: Check = (value, at, report, scope) => {

@@ -1,6 +1,6 @@
 import { invalidField } from '../base/errors.js';
 import type { Context } from '../context/context.js';
-import { jsonFault } from '../model/checks.js';
+import { jsonFault } from '../model/jsonFault.js';
 import { type FilterField, type Operator, operatorsOf } from './filterField.js';
 import { customField } from './filterFields.js';
 import { type Condition, ConditionCount, type ConditionPath, Records } from './filterTree.js';

@@ -2,7 +2,6 @@ import { ArgsType, ObjectType } from 'type-graphql';
 import { callFlowMeanings } from '../../kernel/base/errorMeanings.js';
 import { tooLarge } from '../../kernel/base/errors.js';
 import { eventsOf } from '../../kernel/events/recordEvents.js';
-import { jsonFault } from '../../kernel/model/checks.js';
 import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
 import {
   Count,
@@ -24,6 +23,7 @@ import {
   Text,
   Texts,
 } from '../../kernel/model/fields.js';
+import { jsonFault } from '../../kernel/model/jsonFault.js';
 import { New } from '../../kernel/model/newRecord.js';
 import { Json } from '../../kernel/model/scalars.js';
 import { Presence } from './roster.model.js';

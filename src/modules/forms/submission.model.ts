@@ -1,8 +1,9 @@
 import { ArgsType, ObjectType } from 'type-graphql';
 import type { RecordEvents } from '../../kernel/events/recordEvents.js';
-import { any, jsonFault } from '../../kernel/model/checks.js';
+import { any } from '../../kernel/model/checks.js';
 import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
 import { Entity, field, Id, Input, JsonObject, Moment, Nested, oneOf, Ref, Stamp, Text } from '../../kernel/model/fields.js';
+import { jsonFault } from '../../kernel/model/jsonFault.js';
 import { RestName } from '../../kernel/model/recordMarks.js';
 import { Json } from '../../kernel/model/scalars.js';
 import { AttributionInput } from '../contacts/contact.model.js';
