@@ -109,6 +109,102 @@ describe('a text of a condition', () => {
   });
 });
 
+describe('JSON of a condition', () => {
+  const data = { customFields: { n: 1, list: [1, [2, 'b']], of: { a: 1, b: null, c: { d: [] } }, none: null } };
+  const held = (op: string, value: unknown) => evaluate('Contact', { field: 'customFields', op, value }, { data }).holds;
+  const [n, list, of] = [1, [1, [2, 'b']], { a: 1, c: { d: [] } }];
+
+  it('is the same whatever the order of its members, with or without those that are null', () => {
+    for (const same of [
+      { of, list, n },
+      { n, of: { c: { d: [], e: null }, a: 1 }, list, more: null },
+    ]) {
+      expect([held('eq', same), held('neq', same)]).toEqual([true, false]);
+      expect([held('in', [{}, same]), held('not_in', [{}, same])]).toEqual([true, false]);
+    }
+  });
+
+  it.each([
+    ['a number as a text', { n: '1', list, of }],
+    ['a list in another order', { n, list: [[2, 'b'], 1], of }],
+    ['a list in one', { n, list: [1, 2, 'b'], of }],
+    ['a list that ends with null', { n, list: [1, [2, 'b'], null], of }],
+    ['an empty object for an empty list', { n, list, of: { a: 1, c: { d: {} } } }],
+    ['a list as its JSON', { n, list: '[1,[2,"b"]]', of }],
+    ['a member less', { list, of }],
+    ['a member more', { n, list, of, more: false }],
+  ])('is another one with %s', (_what, other) => {
+    expect([held('eq', other), held('neq', other), held('in', [other, {}]), held('not_in', [other, {}])]).toEqual([
+      false,
+      true,
+      false,
+      true,
+    ]);
+  });
+});
+
+describe('a list of values', () => {
+  it('has a number however it is written, a name in any case, a day, and null for none', () => {
+    const held = (type: 'Contact' | 'Deal', field: string, its: Loose, ...value: unknown[]) =>
+      evaluate(type, { field, op: 'in', value }, { data: its }).holds;
+    for (const value of [10.5, '10.50', '10.5']) expect(held('Deal', 'value', { value: 10.5 }, 3, value)).toBe(true);
+    for (const value of [0, -0, '-0', '0.0']) expect(held('Deal', 'value', { value: 0 }, 3, value)).toBe(true);
+    expect(held('Deal', 'value', { value: 10.5 }, 10, '10.49')).toBe(false);
+    expect(held('Contact', 'tags', { tags: [{ name: 'New' }, { name: 'ÄPFEL' }] }, 'old', 'äpfel')).toBe(true);
+    const expectedCloseDate = '2026-12-05';
+    expect(held('Deal', 'expectedCloseDate', { expectedCloseDate }, '2026-12-04', '2026-12-05')).toBe(true);
+    expect(held('Deal', 'source', { source: null }, 'web', null)).toBe(true);
+    expect(held('Deal', 'source', { source: 'ads' }, 'web', null)).toBe(false);
+    expect(held('Deal', 'source', { source: 'ads' })).toBe(false);
+  });
+
+  it('has what a custom field holds, and the items of one that is a list, as what they are', () => {
+    const held = (its: unknown, ...value: unknown[]) =>
+      evaluate('Contact', { field: 'customFields.x', op: 'in', value }, { data: { customFields: { x: its } } }).holds;
+    expect([held(['a', 2, null], 'b', 'a'), held(['a', 2], 1, 2), held('a', 'b', 'a'), held(2, 1, 2)]).toEqual([true, true, true, true]);
+    expect([held(['a', '2'], 1, 2), held([['a']], 'a'), held([null], 'null'), held({ a: 1 }, 'a')]).toEqual([false, false, false, false]);
+    expect([held('2', 1, 2), held(2, '1', '2'), held(['a'], '["a"]')]).toEqual([true, true, true]);
+  });
+});
+
+/** How often so many conditions read a value: the member of an object in a list. */
+function readsBy(conditions: number, condition: (nth: number) => object): number {
+  let reads = 0;
+  const counting = {
+    get plan() {
+      reads += 1;
+      return 'gold';
+    },
+  };
+  const and = Array.from({ length: conditions }, (_, nth) => condition(nth));
+  const customFields = { list: [counting] };
+  evaluate('Contact', { and }, { data: { customFields }, changes: { customFields: { from: customFields, to: null } } });
+  return reads;
+}
+
+describe('199 conditions over one value', () => {
+  const among = (nth: number, one: (n: number) => unknown) => Array.from({ length: 200 }, (_, n) => one(200 * nth + n));
+  const whole = (n: number) => ({ list: [{ plan: n }] });
+  const text = (n: number) => `[{"plan": ${n}}]`;
+  it.each<[string, string, (nth: number) => unknown]>([
+    ['customFields', 'eq', whole],
+    ['customFields', 'neq', whole],
+    ['customFields', 'in', (nth) => among(nth, whole)],
+    ['customFields', 'not_in', (nth) => among(nth, whole)],
+    ['changes.customFields.from', 'in', (nth) => among(nth, whole)],
+    ['customFields.list', 'eq', text],
+    ['customFields.list', 'in', (nth) => among(nth, text)],
+    ['customFields.list', 'in', (nth) => among(nth, (n) => n)],
+    ['customFields.list', 'contains', text],
+    ['customFields.list', 'gt', text],
+    ['customFields.list', 'lt', (nth) => nth],
+    ['customFields.list', 'between', (nth) => [text(nth), text(nth + 1)]],
+  ])('read it no more often than one does: %s %s', (field, op, wanted) => {
+    const condition = (nth: number) => ({ field, op, value: wanted(nth) });
+    expect(readsBy(199, condition)).toBe(readsBy(1, condition));
+  });
+});
+
 describe('comparisons of changes', () => {
   it('hold of no change of what did not change, negated or not', () => {
     const changes = { title: { from: 'A', to: 'B' }, source: { from: 'web', to: null } };

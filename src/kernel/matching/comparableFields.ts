@@ -4,10 +4,10 @@ import type { Changes } from '../events/changes.js';
 import type { FieldRule } from '../model/fieldRules.js';
 import { type RecordField, recordFields } from '../model/restRecord.js';
 import type { FilterKind, KnownField } from '../tables/filterField.js';
-import { customKind, filterFieldsOf, formsOfCustom, kindOfRule } from '../tables/filterFields.js';
+import { customKind, filterFieldsOf, kindOfRule } from '../tables/filterFields.js';
 import { type Askable, customKey } from '../tables/filterTree.js';
 import type { AnyTable } from '../tables/table.js';
-import { numberText, textOfJson } from './valueTests.js';
+import { numberText, textOfJson } from './valueForms.js';
 
 /** What conditions are evaluated over: a record as REST shows it, and what a change made of it. */
 export interface ChangedRecord {
@@ -24,8 +24,8 @@ export interface ComparableField extends KnownField {
   values(record: ChangedRecord): unknown[];
   /** Of a field of a change: whether that is among what was changed. Of what was not, no comparison holds. */
   isChanged?(record: ChangedRecord): boolean;
-  /** Whether a custom field holds a value, as a list or as a text of any form. */
-  holds?(value: unknown, record: ChangedRecord): boolean;
+  /** What a custom field holds, in which a value is found as well: the items of a list, or what is none. */
+  held?(record: ChangedRecord): readonly unknown[];
 }
 
 /** How a field is found: in the record, or in the old or new values of a change. */
@@ -149,9 +149,9 @@ function custom(key: string, name: string, kind: 'text' | 'numeric', side?: 'fro
     const compared = value === null || value === undefined ? null : kind === 'text' ? textOfJson(value) : numberText(value);
     return compared === null ? [] : [compared];
   };
-  const holds = (value: unknown, record: ChangedRecord) => {
+  const held = (record: ChangedRecord): readonly unknown[] => {
     const its = whole(record);
-    return formsOfCustom(value).some((form) => (Array.isArray(its) ? its.includes(form) : its === form));
+    return Array.isArray(its) ? its : [its];
   };
-  return { name, kind, isMany: false, values, holds, ...ofChanged(`customFields.${key}`, side) };
+  return { name, kind, isMany: false, values, held, ...ofChanged(`customFields.${key}`, side) };
 }

@@ -2,11 +2,13 @@ import { invalidField } from '../base/errors.js';
 import { excerpt } from '../base/jsonText.js';
 import type { Context } from '../context/context.js';
 import type { Operator } from '../tables/filterField.js';
+import { formsOfCustom } from '../tables/filterFields.js';
 import { readTree } from '../tables/filterJson.js';
 import { checkedFlag, checkedList } from '../tables/filterSql.js';
 import { type Condition, ConditionCount, dottedPath } from '../tables/filterTree.js';
 import { type ChangedRecord, type ComparableField, ComparableFields } from './comparableFields.js';
-import { equalityTest, type Ordering, orderTest, textTest, type ValueTest } from './valueTests.js';
+import { RecordView } from './recordView.js';
+import { equalityTest, type FieldTest, type Ordering, orderTest, textTest, type Wanted } from './valueTests.js';
 
 export type { ChangedRecord } from './comparableFields.js';
 
@@ -58,7 +60,7 @@ export function matcherOf(ctx: Context, type: string, given: unknown, at: string
   return {
     evaluate: (record, longest = longestTold) => {
       const conditions: Seen[] = [];
-      return { holds: evaluate(record, conditions, longest) === true, conditions };
+      return { holds: evaluate(new RecordView(record, longest), conditions) === true, conditions };
     },
     asked: () => comparedIn(tree).map(({ field, path }) => ({ at: path.name, field: field.name })),
   };
@@ -82,7 +84,7 @@ function readMap(fields: ComparableFields, given: Record<string, unknown>, at: s
  * Null: nothing is known, since it asks for a change of what did not change. As in SQL, what is not known holds neither as it is nor
  * negated.
  */
-type Evaluate = (record: ChangedRecord, seen: Seen[], longest: number) => boolean | null;
+type Evaluate = (record: RecordView, seen: Seen[]) => boolean | null;
 
 /** A tree as a function, whose values have been checked. Every condition is looked at, so that each tells what it saw. */
 function evaluation(ctx: Context, condition: Condition<ComparableField>): Evaluate {
@@ -115,47 +117,37 @@ function comparedIn(condition: Condition<ComparableField>): Compared[] {
 function leaf(ctx: Context, compared: Compared): Evaluate {
   const { field, operator, value, path } = compared;
   const test = testOf(ctx, compared);
-  return (record, seen, longest) => {
-    const values = field.values(record);
-    const isAsked = field.isChanged?.(record) ?? true;
-    const holds = isAsked && test(values, record);
-    const shown = field.kind === 'numeric' || field.kind === 'integer' ? values.map(Number) : values;
-    seen.push({
-      at: path.name,
-      field: field.name,
-      operator,
-      value: excerpt(value ?? null, longest),
-      seen: excerpt(field.isMany ? shown : (shown[0] ?? null), longest),
-      holds,
-    });
+  return (view, seen) => {
+    const its = view.of(field);
+    const isAsked = field.isChanged?.(view.record) ?? true;
+    const holds = isAsked && test(its);
+    seen.push({ at: path.name, field: field.name, operator, value: excerpt(value ?? null, view.longest), seen: its.told, holds });
     return isAsked ? holds : null;
   };
 }
 
-type TestOfAll = (values: unknown[], record: ChangedRecord) => boolean;
-
 /** What a condition asks of the values of its field; as in SQL, what has no value is not equal to any, and is below and above none. */
-function testOf(ctx: Context, { field, operator, value, path }: Compared): TestOfAll {
+function testOf(ctx: Context, { field, operator, value, path }: Compared): FieldTest {
   const { kind } = field;
   const some =
-    (test: ValueTest): TestOfAll =>
-    (values) =>
-      values.some(test);
-  const isNone: TestOfAll = (values) => values.length === 0;
-  const isEqual = (one: unknown, at: string): TestOfAll => {
-    if (one === null) return isNone;
-    const test = equalityTest(kind, one, { ctx, at });
-    return (values, record) => values.some(test) || (field.holds?.(one, record) ?? false);
+    (test: (its: unknown) => boolean): FieldTest =>
+    ({ ordered }) =>
+      ordered.some(test);
+  const isNone: FieldTest = ({ all }) => all.length === 0;
+  const isOneOf = (wanted: readonly Wanted[]): FieldTest => {
+    const given = wanted.filter((one) => one.value !== null);
+    const test = equalityTest(kind, given, ctx);
+    const forms = field.held ? given.flatMap((one) => formsOfCustom(one.value)) : [];
+    const isNoneWanted = given.length < wanted.length;
+    return (its) => (isNoneWanted && isNone(its)) || test(its) || forms.some((form) => its.held.has(form));
   };
-  const isAmong = (): TestOfAll => {
-    const tests = checkedList(value, path).map((one, i) => isEqual(one, path.item(i)));
-    return (...of) => tests.some((test) => test(...of));
-  };
+  const isEqual = () => isOneOf([{ value, at: path.name }]);
+  const isAmong = () => isOneOf(checkedList(value, path).map((one, i) => ({ value: one, at: path.item(i) })));
   const orderedBy = (ordering: Ordering, one: unknown, at: string) => orderTest(kind, ordering, one, { ctx, at });
-  const answers: Record<Exclude<Operator, Ordering>, () => TestOfAll> = {
+  const answers: Record<Exclude<Operator, Ordering>, () => FieldTest> = {
     is_empty: () => (checkedFlag(value, path) ? isNone : negated(isNone)),
-    eq: () => isEqual(value, path.name),
-    neq: () => negated(isEqual(value, path.name)),
+    eq: isEqual,
+    neq: () => negated(isEqual()),
     in: isAmong,
     not_in: () => negated(isAmong()),
     between: () => {
@@ -163,14 +155,14 @@ function testOf(ctx: Context, { field, operator, value, path }: Compared): TestO
       const [from, to] = [orderedBy('gte', value[0], path.item(0)), orderedBy('lte', value[1], path.item(1))];
       return some((its) => from(its) && to(its));
     },
-    contains: () => some(textTest('contains', value, { ctx, at: path.name })),
-    starts_with: () => some(textTest('starts_with', value, { ctx, at: path.name })),
-    ends_with: () => some(textTest('ends_with', value, { ctx, at: path.name })),
+    contains: () => textTest('contains', value, { ctx, at: path.name }),
+    starts_with: () => textTest('starts_with', value, { ctx, at: path.name }),
+    ends_with: () => textTest('ends_with', value, { ctx, at: path.name }),
   };
   return operator in answers ? answers[operator as keyof typeof answers]() : some(orderedBy(operator as Ordering, value, path.name));
 }
 
 const negated =
-  (test: TestOfAll): TestOfAll =>
-  (...of) =>
-    !test(...of);
+  (test: FieldTest): FieldTest =>
+  (its) =>
+    !test(its);
