@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Context } from '../../src/kernel/context/context.js';
 import { matcherOf } from '../../src/kernel/matching/matcher.js';
 import { actingForAccount } from '../../src/modules/auth/auth.acting.js';
@@ -202,6 +202,32 @@ describe('199 conditions over one value', () => {
   ])('read it no more often than one does: %s %s', (field, op, wanted) => {
     const condition = (nth: number) => ({ field, op, value: wanted(nth) });
     expect(readsBy(199, condition)).toBe(readsBy(1, condition));
+  });
+});
+
+describe('199 conditions over one text', () => {
+  /** How often conditions over parts of a text make its lower case. */
+  function foldsBy(type: 'Contact' | 'Deal', field: string, data: Loose, text: string): number {
+    const ops = ['contains', 'starts_with', 'ends_with'];
+    const or = Array.from({ length: 199 }, (_, nth) => ({ field, op: ops[nth % ops.length], value: `ΑΝΑΣ ${nth}` }));
+    const lowerCased = jest.spyOn(String.prototype, 'toLowerCase');
+    try {
+      expect(evaluate(type, { or }, { data }).holds).toBe(false);
+      return lowerCased.mock.contexts.filter((its) => String(its) === text).length;
+    } finally {
+      lowerCased.mockRestore();
+    }
+  }
+
+  it('make its lower case once', () => {
+    const text = 'ÄPFEL '.repeat(1000);
+    expect(foldsBy('Deal', 'title', { title: text }, text)).toBe(1);
+    expect(foldsBy('Contact', 'customFields.word', { customFields: { word: text } }, text)).toBe(1);
+    expect(foldsBy('Contact', 'tags', { tags: [{ name: 'New' }, { name: text }] }, text)).toBe(1);
+  });
+
+  it('print no list or object to find that it is no number', () => {
+    expect(readsBy(199, (nth) => ({ field: 'customFields.list', op: 'gt', value: nth }))).toBe(0);
   });
 });
 

@@ -1,6 +1,6 @@
 import { excerpt } from '../base/jsonText.js';
 import type { ChangedRecord, ComparableField } from './comparableFields.js';
-import { keyOf, orderedForm } from './valueForms.js';
+import { folded, keyOf, orderedForm } from './valueForms.js';
 
 /**
  * What conditions see of one field of one record. Each form in which they compare its values is made for the first that asks for it, and
@@ -10,6 +10,7 @@ export class FieldView {
   /** Its values; none where there is none. */
   readonly all: readonly unknown[];
   #keys?: readonly string[];
+  #folded?: readonly string[];
   #ordered?: readonly unknown[];
   #held?: ReadonlySet<unknown>;
   #told?: unknown;
@@ -26,6 +27,12 @@ export class FieldView {
   get keys(): readonly string[] {
     this.#keys ??= this.all.map((value) => keyOf(this.field.kind, value));
     return this.#keys;
+  }
+
+  /** Its values as texts in lower case. */
+  get folded(): readonly string[] {
+    this.#folded ??= this.all.map(folded);
+    return this.#folded;
   }
 
   /** Its values in the form by which they are put in order. */

@@ -49,6 +49,7 @@ const numeric = new RegExp(numberForm);
 
 /** A number of a record, or a value of a custom field that is written as one, as exact text; null for what is none. */
 export function numberText(value: unknown): string | null {
-  const text = textOfJson(value);
+  // A list or an object is none, however long it is.
+  const text = typeof value === 'string' || typeof value === 'number' ? textOfJson(value) : '';
   return numeric.test(text) ? text : null;
 }

@@ -69,11 +69,7 @@ export function orderTest(kind: FilterKind, ordering: Ordering, value: unknown, 
 export function textTest(operator: 'contains' | 'starts_with' | 'ends_with', value: unknown, place: ValueAt): FieldTest {
   const parts = partsOf(value, place).map(folded);
   const test = ({ contains: 'includes', starts_with: 'startsWith', ends_with: 'endsWith' } as const)[operator];
-  return ({ all }) =>
-    all.some((its) => {
-      const text = folded(its);
-      return parts.some((part) => text[test](part));
-    });
+  return (its) => its.folded.some((text) => parts.some((part) => text[test](part)));
 }
 
 /** How a value stands to this one: below, above, or neither. */
