@@ -1,11 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Account, dataOf, expectGraphQLRefusal, server, type TestServer } from '../support/index.js';
-
-declare const importBuilt: <T>(name: string) => Promise<T>;
-// The server as the build left it has globals of its own.
-const { constructor: make } = (await importBuilt<{ default: NodeJS.Process }>('node:process')).default.emitWarning;
-const serverGlobal = make('return globalThis')() as Record<string, unknown>;
+import { serverGlobal } from '../support/serverGlobal.js';
 
 let api: TestServer;
 let acme: Account;
@@ -55,7 +51,7 @@ describe('a literal that the library would take for code', () => {
 /** The code of every function that the server makes of texts meanwhile. */
 function codeMade(): string[] {
   const code: string[] = [];
-  const made = serverGlobal.Function as FunctionConstructor;
+  const made = serverGlobal.Function;
   beforeAll(() => {
     serverGlobal.Function = new Proxy(made, {
       apply(target, _, args: string[]) {

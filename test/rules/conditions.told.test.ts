@@ -3,6 +3,7 @@ import type { Context } from '../../src/kernel/context/context.js';
 import { matcherOf } from '../../src/kernel/matching/matcher.js';
 import { actingForAccount } from '../../src/modules/auth/auth.acting.js';
 import { type Loose, server, type TestServer } from '../support/index.js';
+import { serverGlobal } from '../support/serverGlobal.js';
 
 let api: TestServer;
 let ctx: Context;
@@ -210,7 +211,7 @@ describe('199 conditions over one text', () => {
   function foldsBy(type: 'Contact' | 'Deal', field: string, data: Loose, text: string): number {
     const ops = ['contains', 'starts_with', 'ends_with'];
     const or = Array.from({ length: 199 }, (_, nth) => ({ field, op: ops[nth % ops.length], value: `ΑΝΑΣ ${nth}` }));
-    const lowerCased = jest.spyOn(String.prototype, 'toLowerCase');
+    const lowerCased = jest.spyOn(serverGlobal.String.prototype, 'toLowerCase');
     try {
       expect(evaluate(type, { or }, { data }).holds).toBe(false);
       return lowerCased.mock.contexts.filter((its) => String(its) === text).length;
