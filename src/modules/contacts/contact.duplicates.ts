@@ -17,7 +17,8 @@ interface Place {
 
 /**
  * Addresses and numbers are counted in the order of their indexes. What is read of names and companies is kept, so that the contacts of
- * the groups on the page are found in it.
+ * the groups on the page are found in it, all of them by one look: `is true` keeps the planner, which takes the groups for few, from
+ * looking through it once for each of them.
  */
 const groups = statement({
   name: 'duplicateContacts',
@@ -41,17 +42,20 @@ const groups = statement({
       select * from groups where not ${isLater} or n < ${count} or (n = ${count} and (kind collate "C", value) > (${matchOn}, ${value}))
       order by n desc, kind collate "C", value limit ${size} offset ${offset}::bigint),
     found as materialized (
-      select p.kind, p.value, c.id from page p cross join lateral (
-        select id from contacts where account_id = ${account} and deleted_at is null and email_lower = p.value
-        order by id limit ${mostOfGroup}::int) c where p.kind = 'email'
-      union all select p.kind, p.value, c.id from page p cross join lateral (
-        select id from contacts where account_id = ${account} and deleted_at is null and phone = p.value collate "default"
-        order by id limit ${mostOfGroup}::int) c where p.kind = 'phone'
-      union all select p.kind, p.value, n.id from page p join named n on n.value = p.value where p.kind = 'name_company')
+      select kind, value, array_agg(id order by id) as ids from (
+        select p.kind, p.value, c.id from page p cross join lateral (
+          select id from contacts where account_id = ${account} and deleted_at is null and email_lower = p.value
+          order by id limit ${mostOfGroup}::int) c where p.kind = 'email'
+        union all select p.kind, p.value, c.id from page p cross join lateral (
+          select id from contacts where account_id = ${account} and deleted_at is null and phone = p.value collate "default"
+          order by id limit ${mostOfGroup}::int) c where p.kind = 'phone'
+        union all select 'name_company', n.value, n.id from (
+          select value, id, row_number() over (partition by value order by id) as nth from named
+          where (value in (select value from page where kind = 'name_company')) is true) n where n.nth <= ${mostOfGroup}::int) c
+      group by kind, value)
     select (select count(*)::int from groups) as total, (
       select coalesce(json_agg(g order by g.count desc, g."matchOn" collate "C", g.value), '[]') from (
-        select p.kind as "matchOn", p.value, p.n as count, array(
-          select f.id from found f where f.kind = p.kind and f.value = p.value order by f.id limit ${mostOfGroup}::int) as ids
+        select p.kind as "matchOn", p.value, p.n as count, (select f.ids from found f where f.kind = p.kind and f.value = p.value) as ids
         from page p) g) as groups`,
 });
 
