@@ -43,6 +43,17 @@ describe('a condition over long texts', () => {
     expect(await waits(reads)).toEqual([true, true, true, false, false]);
   });
 
+  it('chooses what a bulk edit changes in the turn of long reads', async () => {
+    const edit = (entity: string, filters: object) => async () =>
+      dataOf(await acme.owner.post(`/bulk/${entity}/edit`, { filters, changes: { customFields: { a: 1 } } }));
+    const body = { field: 'body', op: 'contains', value: 'never said' };
+    const reads = [
+      edit('contacts', { field: 'notes', op: 'some', value: body }),
+      edit('deals', { field: 'contact', op: 'is', value: { field: 'notes', op: 'some', value: body } }),
+    ];
+    expect(await waits(reads)).toEqual([true, true]);
+  });
+
   it('is over what is kept: the start of a body is shown, and neither compared nor grouped by', async () => {
     const members =
       '{ where: __type(name: "MessageWhere") { inputFields { name } } by: __type(name: "MessageGroupField") { enumValues { name } } }';
@@ -101,6 +112,19 @@ describe('the messages of a conversation', () => {
       expect(events.filter((event) => event.startsWith('message.updated'))).toHaveLength(120);
     }
     expect(dataOf(await key.get(`/conversations/${kept.id}`))).toMatchObject({ messageCount: 120, unreadCount: 0 });
+  });
+});
+
+describe('lists of one document', () => {
+  it('are one long read where their conditions have more than 200 values together', async () => {
+    const asked = (values: number, document: string) => () => {
+      const where = { or: Array.from({ length: values }, (_, n) => ({ jobTitle: { contains: `none ${n}` } })) };
+      return key.gql(`query ($where: ContactWhere!) { ${document} }`, { where });
+    };
+    const two = 'a: contacts(where: $where) { totalCount } b: contacts(where: $where) { totalCount }';
+    const nested = 'companies(first: 1) { nodes { a: contacts(where: $where) { totalCount } b: contacts(where: $where) { totalCount } } }';
+    const one = 'contacts(where: $where) { totalCount }';
+    expect(await waits([asked(150, two), asked(150, nested), asked(90, two), asked(150, one)])).toEqual([true, true, false, false]);
   });
 });
 

@@ -25,8 +25,10 @@ export interface Run {
 export interface PrintStats {
   /** Whether nothing in it needs a plan of its own. */
   isPlanned: boolean;
-  /** Whether it may take long. */
+  /** Whether one of its lists may take long by itself. */
   isLong: boolean;
+  /** How many parameters its filtered lists come to together. */
+  parameters: number;
   /** How many records there may be, lists without pages taken for short ones, and how many it is to be at most. */
   records: number;
   mostRecords: number;
@@ -34,7 +36,14 @@ export interface PrintStats {
   joined: number;
 }
 
-export const newPrintStats = (mostRecords: number): PrintStats => ({ isPlanned: true, isLong: false, records: 0, mostRecords, joined: 0 });
+export const newPrintStats = (mostRecords: number): PrintStats => ({
+  isPlanned: true,
+  isLong: false,
+  parameters: 0,
+  records: 0,
+  mostRecords,
+  joined: 0,
+});
 
 /** What is selected of the rows of `t`, and what is joined to them for it. */
 export interface Selected {
@@ -158,6 +167,7 @@ export async function pageParts(run: Run, table: AnyTable, plan: PagePlan, paren
   const window = await windowOf(ctx, table, args, { withTotal: plan.withTotal, within: parent });
   if (window.isFiltered || window.offset > 0 || !(isByIndex(window) || (window.board && parent))) run.stats.isPlanned = false;
   if (isLong(window)) run.stats.isLong = true;
+  if (window.isFiltered) run.stats.parameters += window.where.values.length;
   const page = pageSql(table, window);
   const rows = new PageRows(run, window);
   const members: PageParts['members'] = [];

@@ -17,6 +17,7 @@ import { isOfNodes, type NodesPlan, nodesSql, planNodes } from './printNodes.js'
 import { NotPrinted, type PagePlan, planFields, planPage } from './printPlan.js';
 import { fixedStatement, isFixed, type RecordPlan, recordSql } from './printRecord.js';
 import { newPrintStats, type PrintStats, pageParts, type Run } from './printSql.js';
+import { manyParameters } from './window.js';
 
 /** A root field that is a declared read, or leads to records of any type. */
 type RootPlan = { key: string } & (
@@ -111,7 +112,7 @@ async function print(plans: readonly RootPlan[], ctx: Context, variables: Variab
   const { query, printing } = asked;
   const isLookup = plans.length === 1 && plans[0]!.kind === 'one';
   const read = () => (isLookup ? ctx.lookup(query) : stats.isPlanned ? ctx.planned(query) : ctx.text(query));
-  const text = whole(await (stats.isLong ? ctx.longRead(read) : read()));
+  const text = whole(await (stats.isLong || stats.parameters > manyParameters ? ctx.longRead(read) : read()));
   // The resolvers find out how much of it is refused.
   if (text === tooMuch) return undefined;
   budget?.show(recordsIn(text));

@@ -27,8 +27,8 @@ export interface Within {
   isCounted?: boolean;
 }
 
-/** A list whose conditions come to more parameters than this may take long: as many look at each row. */
-const manyParameters = 200;
+/** A read whose conditions come to more parameters than this may take long: as many look at each row. */
+export const manyParameters = 200;
 
 /** Conditions of more characters than this are read and composed in a turn of the event loop of their own: a document may have many. */
 const longConditions = 20_000;

@@ -19,7 +19,7 @@ const matching = (account: string, table: string, condition: Sql) => sql`
 
 /**
  * The records that an edit is about: of a filter those that it found at first, where a request under its key has begun with them. 400
- * unless they are named in one way, 422 where a filter finds too many.
+ * unless they are named in one way, 422 where a filter finds too many. To find them is a long read.
  */
 export async function chosen(ctx: Context, entity: 'contact' | 'deal', { ids, filters }: BulkChosen): Promise<string[]> {
   check(Boolean(ids) !== Boolean(filters), () =>
@@ -30,7 +30,8 @@ export async function chosen(ctx: Context, entity: 'contact' | 'deal', { ids, fi
   if (begunWith) return [...begunWith];
   const table = filterableTable(ctx, entity)!;
   await findMoments(ctx, filters);
-  const rows = await ctx.select({ id: uuid }, matching(ctx.caller.account.id, table.name, filterSql(ctx, table, filters)));
+  const matches = matching(ctx.caller.account.id, table.name, filterSql(ctx, table, filters));
+  const rows = await ctx.longRead(() => ctx.select({ id: uuid }, matches));
   check(rows.length <= sizes.edit, () => unprocessable('filters', 'too_many', `must match at most ${sizes.edit} ${entity}s`));
   return rows.map((row) => row.id);
 }
