@@ -86,6 +86,26 @@ describe('what changes very many records at once', () => {
   });
 });
 
+describe('what has not the turn to change very many records', () => {
+  it('locks no more than a thousand and one of them before it waits, in the order of their ids', async () => {
+    const acme = await api.seed.account();
+    const id = await companyOf(acme, 1500);
+    const { end } = holding(acme);
+    const waiting = acme.owner.del(`/companies/${id}`);
+    await aWhile(acme);
+    // Who locks a row leaves the number of the transaction in it, also where that was taken back.
+    const { rows } = await api.app.database.execute(
+      `select nth::int from (select xmax::text as locked, row_number() over (order by id) as nth from contacts where company_id = $1) c
+      where locked <> '0' order by nth`,
+      [id],
+    );
+    end();
+    dataOf(await waiting);
+    expect((rows as { nth: number }[]).map(({ nth }) => nth)).toEqual(Array.from({ length: 1001 }, (_, nth) => nth + 1));
+    expect([await linked(id), await eventsOf(acme.id, 'contact.updated')]).toEqual([0, 1500]);
+  });
+});
+
 describe('what a contact wrote', () => {
   it('waits for the turn of its account where it is very much, and all of it is read', async () => {
     const acme = await api.seed.account();

@@ -1,5 +1,6 @@
 import { nextTurn } from '../base/eventLoop.js';
 import type { Context } from '../context/context.js';
+import { type Sql, sql } from '../database/sql.js';
 
 /** Rows that one statement changes, few enough for it not to take long. */
 const atOnce = 1000;
@@ -13,12 +14,19 @@ interface Found {
 }
 
 interface All<Row> {
-  /** Reads the ids of the rows under locks, and the bytes of those that may be large. */
-  find(): Promise<Found[]>;
+  /** Reads the ids of the rows under locks (`lockedUpTo`), and the bytes of those that may be large; `most` of them, null for all. */
+  find(most: number | null): Promise<Found[]>;
   /** Changes those of some ids, which come after `before` others. */
   change(ids: string[], before: number): Promise<Row[]>;
   tell(row: Row): Promise<void>;
 }
+
+/**
+ * The end of a statement that finds the rows `t`: it locks `most` of them, null for all, in the order of all who lock several, so that
+ * they wait for each other instead of for ever. Ids as texts have the same order, which no index keeps: to begin with the first of an
+ * index the planner would look through all rows of the account, whatever few of them are found.
+ */
+export const lockedUpTo = (most: Sql): Sql => sql`order by t.id::text collate "C" limit ${most} for update of t`;
 
 /** The ids of rows that are changed by one statement each time. */
 function portionsOf(found: readonly Found[]): string[][] {
@@ -40,7 +48,7 @@ function portionsOf(found: readonly Found[]): string[][] {
 export async function changeAll<Row>(ctx: Context, { find, change, tell }: All<Row>): Promise<void> {
   // Its transaction may have begun before this is reached, so that its time cannot be asked for here.
   if (ctx.unit && !ctx.unit.mayTakeLong) throw new Error('What changes records without a limit to their number is marked @TakesLong()');
-  const found = await find();
+  const found = await find(ctx.unit?.mostToLock ?? null);
   ctx.unit?.changeMany(found.length);
   let before = 0;
   for (const ids of portionsOf(found)) {

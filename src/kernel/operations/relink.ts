@@ -4,7 +4,7 @@ import { columnName, emptySql, rawSql, type Sql, sql } from '../database/sql.js'
 import { statement } from '../database/statement.js';
 import type { TableRows } from '../database/tableRows.js';
 import type { Changes } from '../events/changes.js';
-import { changeAll } from './changeAll.js';
+import { changeAll, lockedUpTo } from './changeAll.js';
 
 /** Records that name others by their ids, and how a change of one is told. */
 export interface Linked<S extends Shape> {
@@ -20,12 +20,12 @@ export function relinks<S extends Shape>({ of, tell, bytes = sql`0` }: Linked<S>
   const column = rawSql(columnName(field));
   const linked = statement({
     name: `linked ${table} ${field}`,
-    takes: { from: uuid },
+    takes: { from: uuid, most: nullable(integer) },
     row: { id: uuid, bytes: integer },
     locks: true,
-    text: ({ account, from }) => sql`
+    text: ({ account, from, most }) => sql`
       select t.id, ${bytes} as bytes from ${rawSql(table)} t
-      where t.account_id = ${account} and t.${column} = ${from} order by t.id for update`,
+      where t.account_id = ${account} and t.${column} = ${from} ${lockedUpTo(most)}`,
   });
   const ends = { ids: listOf(uuid), to: nullable(uuid) };
   const stamped = { ...ends, now: instant };
@@ -41,7 +41,7 @@ export function relinks<S extends Shape>({ of, tell, bytes = sql`0` }: Linked<S>
   });
   return (ctx: Context, from: string, to: string | null = null): Promise<void> =>
     changeAll(ctx, {
-      find: () => ctx.rows(linked, { from }),
+      find: (most) => ctx.rows(linked, { from, most }),
       change: (ids) => ctx.rows(relink, { ids, to, now: ctx.now() }) as Promise<(RowOf<S> & { deletedAt?: Date | null })[]>,
       tell: async (changed) => {
         if (!changed.deletedAt) await tell(ctx, changed, { [field]: { from, to } });

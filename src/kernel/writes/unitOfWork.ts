@@ -98,6 +98,11 @@ export class UnitOfWork {
     return this.kind.mayTakeLong ?? false;
   }
 
+  /** How many rows it may lock to change them: with one more than it may change it ends, and has the turn then; null for any number. */
+  get mostToLock(): number | null {
+    return this.mayTakeLong && !this.kind.hasTurn ? Math.max(mostWithoutTurn - this.#many, 0) + 1 : null;
+  }
+
   /** Counts rows that are about to be changed, of which there may be any number. Throws `NeedsTurn` where they are too many without it. */
   changeMany(rows: number): void {
     this.#many += rows;
@@ -230,10 +235,8 @@ export class UnitOfWork {
       return void (await this.inTurn(() => this.app.database.text(statementOf([], this.#takeLocks([])))));
     // One statement is atomic by itself.
     const isAlone = !this.#transaction && statementsOf(rest).length < 2;
-    if (isAlone) {
-      const { mayWait } = this.kind;
-      return this.app.commits.write({ batches: rest, locks: this.#takeLocks(rest), exclusive: this.#locks.exclusive, mayWait });
-    }
+    const { mayWait } = this.kind;
+    if (isAlone) return this.app.commits.write({ batches: rest, locks: this.#takeLocks(rest), exclusive: this.#locks.exclusive, mayWait });
     const tx = await this.#begin();
     if (this.#spilled.isEmpty) await this.#writeIn(tx, rest);
     else {

@@ -1,8 +1,8 @@
 import type { Context } from '../../kernel/context/context.js';
-import { listOf, uuid } from '../../kernel/database/kinds.js';
+import { integer, listOf, nullable, uuid } from '../../kernel/database/kinds.js';
 import { rawSql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { changeAll } from '../../kernel/operations/changeAll.js';
+import { changeAll, lockedUpTo } from '../../kernel/operations/changeAll.js';
 
 // What tells nothing of its contact. Other records follow with their modules, and tell so (`followsContact`).
 const children = ['activities', 'import_rows'];
@@ -12,10 +12,11 @@ function repointing(table: string): (ctx: Context, from: string, to: string) => 
   const rows = rawSql(table);
   const hanging = statement({
     name: `hanging ${table}`,
-    takes: { from: uuid },
+    takes: { from: uuid, most: nullable(integer) },
     row: { id: uuid },
     locks: true,
-    text: ({ account, from }) => sql`select id from ${rows} where account_id = ${account} and contact_id = ${from} order by id for update`,
+    text: ({ account, from, most }) => sql`
+      select t.id from ${rows} t where t.account_id = ${account} and t.contact_id = ${from} ${lockedUpTo(most)}`,
   });
   const repoint = statement({
     name: `repoint ${table}`,
@@ -25,7 +26,7 @@ function repointing(table: string): (ctx: Context, from: string, to: string) => 
   });
   return (ctx, from, to) =>
     changeAll(ctx, {
-      find: () => ctx.rows(hanging, { from }),
+      find: (most) => ctx.rows(hanging, { from, most }),
       change: (ids) => ctx.rows(repoint, { ids, to }),
       tell: async () => {},
     });

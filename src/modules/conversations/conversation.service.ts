@@ -5,7 +5,7 @@ import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { type Changes } from '../../kernel/events/changes.js';
 import { findRow, listRows } from '../../kernel/lists/list.js';
-import { changeAll } from '../../kernel/operations/changeAll.js';
+import { changeAll, lockedUpTo } from '../../kernel/operations/changeAll.js';
 import { emitMessage } from '../messages/message.service.js';
 import { bytesOfMessage, messageTable } from '../messages/message.table.js';
 import type { ConversationList } from './conversation.model.js';
@@ -22,12 +22,12 @@ export const getConversation = async (ctx: Context, contactId: string) => found(
 
 const unread = statement({
   name: 'unreadMessages',
-  takes: { contact: uuid },
+  takes: { contact: uuid, most: nullable(integer) },
   row: { id: uuid, bytes: integer },
   locks: true,
-  text: ({ account, contact }) => sql`
+  text: ({ account, contact, most }) => sql`
     select t.id, ${bytesOfMessage} as bytes from messages t
-    where t.account_id = ${account} and t.contact_id = ${contact} and t.direction = 'inbound' and t.read_at is null order by t.id for update`,
+    where t.account_id = ${account} and t.contact_id = ${contact} and t.direction = 'inbound' and t.read_at is null ${lockedUpTo(most)}`,
 });
 
 const read = statement({
@@ -43,7 +43,7 @@ const read = statement({
 /** POST /conversations/{contactId}/read: all that the contact wrote has been read, its head with it. */
 export async function markConversationRead(ctx: Context, contactId: string): Promise<ConversationRow> {
   const contact = validId(contactId, 'Conversation');
-  const messages = await ctx.rows(unread, { contact });
+  const messages = await ctx.rows(unread, { contact, most: ctx.unit?.mostToLock ?? null });
   // Read once they are held: who marks them at the same moment is waited for.
   const before = await getConversation(ctx, contact);
   if (messages.length === 0) return before;

@@ -3,7 +3,7 @@ import { decimal, instant, integer, listOf, nullable, real, text, uuid } from '.
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { type Changes, changesBetween, type DomainEvent } from '../../kernel/events/changes.js';
-import { changeAll } from '../../kernel/operations/changeAll.js';
+import { changeAll, lockedUpTo } from '../../kernel/operations/changeAll.js';
 import { relinks } from '../../kernel/operations/relink.js';
 import { followsContact } from '../contacts/contact.followMerge.js';
 import { followsStage, type WholeDeal, wholeDeals } from './deal.columns.js';
@@ -12,13 +12,13 @@ import { rulesOf } from './deal.stage.js';
 
 const inStage = statement({
   name: 'dealsToMove',
-  takes: { from: uuid },
+  takes: { from: uuid, most: nullable(integer) },
   row: { id: uuid },
   locks: true,
-  // Locked in the order of all who lock deals, so that they wait for each other instead of for ever.
-  text: ({ account, from }) => sql`
+  text: ({ account, from, most }) => sql`
     select id from (
-      select id, position from deals where account_id = ${account} and stage_id = ${from} and deleted_at is null order by id for update) held
+      select t.id, t.position from deals t
+      where t.account_id = ${account} and t.stage_id = ${from} and t.deleted_at is null ${lockedUpTo(most)}) held
     order by position, id`,
 });
 
@@ -46,7 +46,7 @@ export async function onStageDeleted(ctx: Context, { changes }: DomainEvent): Pr
   const probability = rules?.probability ? Number(rules.probability) : null;
   const now = ctx.now();
   await changeAll(ctx, {
-    find: () => ctx.rows(inStage, { from }),
+    find: (most) => ctx.rows(inStage, { from, most }),
     change: (ids, before) => ctx.rows(move, { ids, before, to, probability, now }),
     tell: ({ was, stood, ...deal }) => {
       const other = changesBetween({ probability: was, position: stood }, deal, ['probability', 'position']);
@@ -57,11 +57,12 @@ export async function onStageDeleted(ctx: Context, { changes }: DomainEvent): Pr
 
 const inPipeline = statement({
   name: 'dealsToDelete',
-  takes: { pipeline: uuid },
+  takes: { pipeline: uuid, most: nullable(integer) },
   row: { id: uuid },
   locks: true,
-  text: ({ account, pipeline }) => sql`
-    select id from deals where account_id = ${account} and pipeline_id = ${pipeline} and deleted_at is null order by id for update`,
+  text: ({ account, pipeline, most }) => sql`
+    select t.id from deals t
+    where t.account_id = ${account} and t.pipeline_id = ${pipeline} and t.deleted_at is null ${lockedUpTo(most)}`,
 });
 
 const remove = statement({
@@ -77,7 +78,7 @@ const remove = statement({
 /** A deleted pipeline takes its live deals along. */
 export async function onPipelineDeleted(ctx: Context, { record }: DomainEvent): Promise<void> {
   await changeAll(ctx, {
-    find: () => ctx.rows(inPipeline, { pipeline: record.id }),
+    find: (most) => ctx.rows(inPipeline, { pipeline: record.id, most }),
     change: (ids) => ctx.rows(remove, { ids, now: ctx.now() }),
     tell: (deal) => emitDeal(ctx, 'deleted', deal),
   });

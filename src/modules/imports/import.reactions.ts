@@ -1,25 +1,25 @@
 import type { Context } from '../../kernel/context/context.js';
-import { instant, integer, json, listOf, text, uuid } from '../../kernel/database/kinds.js';
+import { instant, integer, json, listOf, nullable, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { DomainEvent } from '../../kernel/events/changes.js';
-import { changeAll } from '../../kernel/operations/changeAll.js';
+import { changeAll, lockedUpTo } from '../../kernel/operations/changeAll.js';
 import type { CustomField } from '../customFields/customField.model.js';
 import type { Import } from './import.model.js';
 import { importTable } from './import.table.js';
 
 const leading = statement({
   name: 'importsLeadingToField',
-  takes: { from: text, to: text },
+  takes: { from: text, to: text, most: nullable(integer) },
   row: { id: uuid, bytes: integer },
   locks: true,
   // Of two columns that lead to one field only one would count: such a mapping is left as it is, and keeps the key.
-  text: ({ account, from, to }) => sql`
+  text: ({ account, from, to, most }) => sql`
     select t.id, octet_length(t.mapping::text) as bytes from imports t
     where t.account_id = ${account} and t.status in ('pending', 'failed')
       and jsonb_path_exists(t.mapping, '$.* ? (@ == $path)', jsonb_build_object('path', ${from}))
       and not jsonb_path_exists(t.mapping, '$.* ? (@ == $path)', jsonb_build_object('path', ${to}))
-    order by t.id for update`,
+    ${lockedUpTo(most)}`,
 });
 
 const lead = statement({
@@ -44,7 +44,7 @@ export async function onCustomFieldUpdated(ctx: Context, { record, changes }: Do
   const { fieldKey } = changes;
   const [from, to] = [`customFields.${fieldKey.from}`, `customFields.${fieldKey.to}`];
   await changeAll(ctx, {
-    find: () => ctx.rows(leading, { from, to }),
+    find: (most) => ctx.rows(leading, { from, to, most }),
     change: (ids) => ctx.rows(lead, { ids, from, to, now: ctx.now() }),
     tell: async ({ was, ...known }) => {
       if (known.totalRows === 0) return;

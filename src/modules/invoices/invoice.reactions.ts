@@ -1,9 +1,9 @@
 import type { Context } from '../../kernel/context/context.js';
-import { instant, integer, listOf, text, uuid } from '../../kernel/database/kinds.js';
+import { instant, integer, listOf, nullable, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { DomainEvent } from '../../kernel/events/changes.js';
-import { changeAll } from '../../kernel/operations/changeAll.js';
+import { changeAll, lockedUpTo } from '../../kernel/operations/changeAll.js';
 import { mergedInto } from '../contacts/contact.followMerge.js';
 import { becomeOverdue, emitInvoice, type InvoiceRow, readInvoices } from './invoice.service.js';
 
@@ -15,12 +15,11 @@ const bytes = sql`(coalesce(octet_length(t.notes), 0) + coalesce(octet_length(t.
 
 const ofContact = statement({
   name: 'invoicesOfMergedContact',
-  takes: { from: uuid },
+  takes: { from: uuid, most: nullable(integer) },
   row: { id: uuid, bytes: integer },
   locks: true,
-  // Locked in the order of all who lock several, so that they wait for each other instead of for ever.
-  text: ({ account, from }) => sql`
-    select t.id, ${bytes} as bytes from invoices t where t.account_id = ${account} and t.contact_id = ${from} order by t.id for update`,
+  text: ({ account, from, most }) => sql`
+    select t.id, ${bytes} as bytes from invoices t where t.account_id = ${account} and t.contact_id = ${from} ${lockedUpTo(most)}`,
 });
 
 const follow = statement({
@@ -50,7 +49,7 @@ export async function onContactDeleted(ctx: Context, event: DomainEvent): Promis
   const [from, to] = [event.record.id, mergedInto(event)];
   if (!to) return;
   await changeAll(ctx, {
-    find: () => ctx.rows(ofContact, { from }),
+    find: (most) => ctx.rows(ofContact, { from, most }),
     change: async (ids) => {
       const kept = new Map((await ctx.rows(follow, { ids, to, now: ctx.now() })).map(({ id, status }) => [id, status]));
       return (await readInvoices(ctx, ids)).map((invoice) => ({ invoice, status: kept.get(invoice.id)! }));

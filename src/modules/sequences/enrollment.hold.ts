@@ -1,10 +1,10 @@
 import { YieldTimer } from '../../kernel/base/eventLoop.js';
 import type { Context } from '../../kernel/context/context.js';
-import { instant, listOf, text, uuid } from '../../kernel/database/kinds.js';
+import { instant, integer, listOf, nullable, text, uuid } from '../../kernel/database/kinds.js';
 import { type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/changes.js';
-import { changeAll } from '../../kernel/operations/changeAll.js';
+import { changeAll, lockedUpTo } from '../../kernel/operations/changeAll.js';
 import { unpark } from '../messages/message.hold.js';
 import { emitEnrollment } from './enrollment.service.js';
 import { type EnrollmentRow, enrollmentTable } from './enrollment.table.js';
@@ -43,12 +43,12 @@ const withNewTimes = (account: Sql, { ids, countsFrom, nextEmailAt }: Record<Exc
 
 const toHold = statement({
   name: 'enrollmentsToHold',
-  takes: { sequence: uuid },
+  takes: { sequence: uuid, most: nullable(integer) },
   row: { id: uuid },
   locks: true,
-  text: ({ account, sequence }) => sql`
+  text: ({ account, sequence, most }) => sql`
     select t.id from enrollments t
-    where t.account_id = ${account} and t.sequence_id = ${sequence} and t.status = 'active' and t.held_at is null order by t.id for update`,
+    where t.account_id = ${account} and t.sequence_id = ${sequence} and t.status = 'active' and t.held_at is null ${lockedUpTo(most)}`,
 });
 
 const holding = statement({
@@ -66,7 +66,7 @@ const holding = statement({
 /** Holds all enrollments of a sequence that has become inactive. What they were put off by until then stays so when they go on. */
 export const hold = (ctx: Context, sequence: string): Promise<void> =>
   changeAll(ctx, {
-    find: () => ctx.rows(toHold, { sequence }),
+    find: (most) => ctx.rows(toHold, { sequence, most }),
     change: async (ids) => ctx.rows(holding, await retimed(ctx, ids, putOffTimes)),
     tell: ({ wasNextAt, ...after }) =>
       emitEnrollment(ctx, 'updated', after, changesBetween({ heldAt: null, nextEmailAt: wasNextAt }, after, ['heldAt', 'nextEmailAt'])),
@@ -74,12 +74,12 @@ export const hold = (ctx: Context, sequence: string): Promise<void> =>
 
 const toRelease = statement({
   name: 'enrollmentsToRelease',
-  takes: { sequence: uuid },
+  takes: { sequence: uuid, most: nullable(integer) },
   row: { id: uuid },
   locks: true,
-  text: ({ account, sequence }) => sql`
+  text: ({ account, sequence, most }) => sql`
     select t.id from enrollments t
-    where t.account_id = ${account} and t.sequence_id = ${sequence} and t.status = 'active' and t.held_at is not null order by t.id for update`,
+    where t.account_id = ${account} and t.sequence_id = ${sequence} and t.status = 'active' and t.held_at is not null ${lockedUpTo(most)}`,
 });
 
 const releasing = statement({
@@ -100,7 +100,7 @@ const releasing = statement({
  */
 export async function release(ctx: Context, sequence: string): Promise<void> {
   await changeAll(ctx, {
-    find: () => ctx.rows(toRelease, { sequence }),
+    find: (most) => ctx.rows(toRelease, { sequence, most }),
     change: async (ids) => ctx.rows(releasing, await retimed(ctx, ids, heldTimes)),
     tell: ({ wasHeldAt, wasNextAt, ...after }) =>
       emitEnrollment(
