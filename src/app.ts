@@ -171,11 +171,14 @@ const placeOf = ({ databaseUrl: url, databasePool: pool, dataDir }: Config) => (
 function sharing({ batching }: Config, database: Database) {
   const shares = sharesOf(database.connections);
   const maxInFlight = batching.commits ? undefined : Number.POSITIVE_INFINITY;
+  // The embedded database does one thing after another: a look-up that waited here could come behind the transaction that waits for it.
+  const isBatched = batching.lookups && database.kind !== 'pglite';
   return {
     shares,
     commits: new GroupCommit(database, maxInFlight, (account, write) => shares.transactions.run(account, write)),
-    // The embedded database does one thing after another: a look-up that waited here could come behind the transaction that waits for it.
-    reads: new LookupBatcher(database, batching.lookups && database.kind !== 'pglite' ? undefined : Number.POSITIVE_INFINITY),
+    reads: new LookupBatcher(database, isBatched ? undefined : Number.POSITIVE_INFINITY, (account, read) =>
+      shares.planned.run(account, read),
+    ),
     recalled: memory(),
   };
 }

@@ -61,7 +61,9 @@ async function* textOf(
   yield recordsOf(first).slice(1, -1);
   let last = first;
   for await (const next of portions.rest(first)) {
-    yield `,${recordsOf(next).slice(1, -1)}`;
+    const records = recordsOf(next).slice(1, -1);
+    // Those that were still to come may be gone by now.
+    if (records !== '') yield `,${records}`;
     last = next;
   }
   check(last);

@@ -53,3 +53,30 @@ describe('lookups that are asked for at the same time', () => {
     expect(texts).toEqual(['60', '30', 'refused', '20', '15', '12', 'refused', '10']);
   });
 });
+
+describe('lookups of which one takes too long', () => {
+  beforeAll(async () => {
+    await db.execute(`create function in_time(is_slow boolean) returns text language plpgsql as $$
+      begin
+        if is_slow then raise exception 'ended' using errcode = '57014'; end if;
+        return 'in time';
+      end $$`);
+  });
+
+  test('are asked once more, each by itself and within the share of its account, and fail alone', async () => {
+    const turns: string[] = [];
+    const reads = new LookupBatcher(db, undefined, (account, read) => {
+      turns.push(account);
+      return read();
+    });
+    const before = statements;
+    const asked = ['a', 'b', 'c', 'd', 'slow', 'e', 'f', 'g'].map((who) =>
+      reads.text(sql`select in_time(${who === 'slow'}::boolean)`, who),
+    );
+    const outcomes = await Promise.allSettled(asked);
+    expect(outcomes.map(({ status }) => status)).toEqual(asked.map((_, i) => (i === 4 ? 'rejected' : 'fulfilled')));
+    // Two by themselves, four together and then one by one, and the last two.
+    expect(turns).toEqual(['c', 'd', 'slow', 'e']);
+    expect(statements - before).toBe(2 + 1 + 4 + 1);
+  });
+});

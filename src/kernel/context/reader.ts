@@ -19,7 +19,7 @@ interface Sources {
  * what its type says by its statement. What needs no transaction begins none, and sees what the unit of work has written.
  */
 export class Reader {
-  readonly #tick = new TickBatcher((query) => this.lookup(query));
+  readonly #tick = new TickBatcher((query, { counts }) => (counts ? this.planned(query) : this.lookup(query)));
   /** Reads what is committed, beside the unit of work. */
   #outside?: Reader;
 
@@ -58,7 +58,8 @@ export class Reader {
       return JSON.parse(await textIn(await this.unit.connection(), statement.bindListed(account, params))) as object[];
     }
     if (statement.shared) {
-      return this.#tick.rows({ listed: () => statement.bindListed(account, params), part: () => statement.part(account, params) });
+      const { counts } = statement;
+      return this.#tick.rows({ counts, listed: () => statement.bindListed(account, params), part: () => statement.part(account, params) });
     }
     const query = statement.bindListed(account, params);
     return JSON.parse(await (statement.planned ? this.planned(query) : this.text(query))) as object[];
@@ -82,7 +83,7 @@ export class Reader {
 
   /** As `text`, for look-ups of few rows by their keys: outside a transaction, those of one text may be sent as one. */
   lookup(query: Bound): Promise<string> {
-    return this.#text(query, (asked) => this.app.reads.text(asked));
+    return this.#text(query, (asked) => this.app.reads.text(asked, this.account));
   }
 
   /** An account waits for its own reads. Where nobody calls, as at a login, few are asked. */

@@ -49,6 +49,11 @@ interface Definition<R extends Shape, P extends Shape> {
   /** Whether those asked for at the same moment, by anybody, may go as one: a look-up by keys. Needs no transaction. */
   shared?: boolean;
   /**
+   * Of a shared one: whether it counts records, or goes through them, so that it takes longer the more there are. It goes within the
+   * account's share of the connections then, as one with what its context asks for at the same moment, and with nobody else's.
+   */
+  counts?: boolean;
+  /**
    * Whether it is read beside a unit of work that has no transaction yet, from what is committed: for reactions that mostly find
    * nothing, so that finding nothing costs none.
    */
@@ -77,6 +82,7 @@ export class Statement<Row extends object, Params> {
   readonly row: Shape;
   readonly planned: boolean;
   readonly shared: boolean;
+  readonly counts: boolean;
   readonly beside: boolean;
   readonly changes: boolean;
   readonly locks: boolean;
@@ -93,6 +99,7 @@ export class Statement<Row extends object, Params> {
     this.read = readerOf<Row>(row);
     this.planned = planned || shared;
     this.shared = shared;
+    this.counts = definition.counts ?? false;
     this.beside = beside;
     this.changes = changes;
     this.locks = locks;

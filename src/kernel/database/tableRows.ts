@@ -15,4 +15,6 @@ export interface TableRows<S extends Shape = Shape> {
   readonly found: Sql;
   readonly shape: S;
   readonly columns: Sql;
+  /** Whether the columns count records of other tables, or sum them up, so that to read a row takes longer the more there are. */
+  readonly counts: boolean;
 }

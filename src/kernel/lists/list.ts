@@ -99,7 +99,8 @@ export async function findRow<Row extends { id: string }>(
 ): Promise<Row | null> {
   const where = table.readable(ctx, sql`${ctx.caller.account.id}::uuid`, sql`${table.id} = ${validId(id, table.what)}::uuid`);
   const row = sql`select ${table.columnsWith(ctx, computed)} from ${rawSql(table.name)} t where ${where}`;
-  const rows = JSON.parse(await ctx.lookup(listedSql(row))) as object[];
+  const query = listedSql(row);
+  const rows = JSON.parse(await (table.countsWith(computed) ? ctx.planned(query) : ctx.lookup(query))) as object[];
   ctx.request.budget?.read(rows);
   return rows[0] ? readerOf<Row>(table.shape as Shape)(rows[0]) : null;
 }

@@ -12,6 +12,7 @@ import {
 } from 'graphql';
 import { isRenamed } from '../model/enums.js';
 import { memberOf } from '../model/fieldRules.js';
+import { mostItems } from '../model/recordMarks.js';
 import { DateTime, Decimal } from '../model/scalars.js';
 import type { ToMany, ToOne } from '../tables/relation.js';
 import type { AnyTable, Table } from '../tables/table.js';
@@ -22,7 +23,7 @@ export type FieldPlan = { key: string } & (
   | { kind: 'raw'; sql: string }
   | { kind: 'computed'; table: AnyTable; name: string; shown: (value: string) => string }
   | { kind: 'one'; relation: ToOne; fields: FieldPlan[] }
-  | { kind: 'list'; relation: ToMany; fields: FieldPlan[] }
+  | { kind: 'list'; relation: ToMany; fields: FieldPlan[]; holds: number }
   | { kind: 'page'; relation: ToMany; page: PagePlan }
 );
 
@@ -76,7 +77,10 @@ function planField(
   if (relation) {
     const target = getNamedType(field.type) as GraphQLObjectType;
     if (relation.kind === 'one') return { kind: 'one', key, relation, fields: planFields(context, target, group) };
-    if (relation.listed) return { kind: 'list', key, relation, fields: planFields(context, target, group) };
+    if (relation.listed) {
+      const holds = mostItems(field) ?? Number.POSITIVE_INFINITY;
+      return { kind: 'list', key, relation, fields: planFields(context, target, group), holds };
+    }
     return { kind: 'page', key, relation, page: planPage(context, relation.to, field, group) };
   }
   if (table.computed[name]) return { kind: 'computed', key, table, name, shown: shownAs(context, field, group) };

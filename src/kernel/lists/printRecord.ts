@@ -56,6 +56,32 @@ export const isFixed = ({ table, fields }: Pick<RecordPlan, 'table' | 'fields'>)
     return (field.kind === 'one' || field.kind === 'list') && isFixed({ table: field.relation.to, fields: field.fields });
   });
 
+/** How many rows a look-up reads besides its record at most, as fifty records with fifty each: those beside it wait for it. */
+const mostLookedUp = 2500;
+
+/** Whether a record is a look-up: what is selected of it reads few rows by their keys, whatever its account has. */
+export const isLookup = ({ fields }: Pick<RecordPlan, 'fields'>): boolean => mostRows(fields) <= mostLookedUp;
+
+/** How many rows may be read for what is selected of a record, where there is a limit: neither a page nor a count has one. */
+function mostRows(fields: readonly FieldPlan[]): number {
+  return fields.reduce((rows, field) => rows + mostRowsOf(field), 0);
+}
+
+function mostRowsOf(field: FieldPlan): number {
+  switch (field.kind) {
+    case 'raw':
+      return 0;
+    case 'computed':
+      return field.table.computed[field.name]!.counts ? Number.POSITIVE_INFINITY : 1;
+    case 'one':
+      return 1 + mostRows(field.fields);
+    case 'list':
+      return field.holds * (1 + mostRows(field.fields));
+    case 'page':
+      return Number.POSITIVE_INFINITY;
+  }
+}
+
 /** The statement of a record with these values, where it is fixed and the caller's budget allows its records. */
 export async function fixedStatement(ctx: Context, plan: RecordPlan, variables: Variables, stats: PrintStats): Promise<Bound | undefined> {
   const id = idOf(plan, variables);

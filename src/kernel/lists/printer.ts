@@ -15,14 +15,14 @@ import type { AnyTable } from '../tables/table.js';
 import { collect, directiveVariables, type SelectionContext, type Variables } from './collect.js';
 import { isOfNodes, type NodesPlan, nodesSql, planNodes } from './printNodes.js';
 import { NotPrinted, type PagePlan, planFields, planPage } from './printPlan.js';
-import { fixedStatement, isFixed, type RecordPlan, recordSql } from './printRecord.js';
+import { fixedStatement, isFixed, isLookup, type RecordPlan, recordSql } from './printRecord.js';
 import { newPrintStats, type PrintStats, pageParts, type Run } from './printSql.js';
 import { manyParameters } from './window.js';
 
 /** A root field that is a declared read, or leads to records of any type. */
 type RootPlan = { key: string } & (
   | { kind: 'list'; table: AnyTable; page: PagePlan }
-  | ({ kind: 'one'; isFixed: boolean } & RecordPlan)
+  | ({ kind: 'one'; isFixed: boolean; isLookup: boolean } & RecordPlan)
   | ({ kind: 'nodes' } & NodesPlan)
   | { kind: 'moment'; read: OfTheMoment }
   | { kind: 'typename'; name: string }
@@ -78,7 +78,7 @@ function planRoots(
       const type = getNamedType(field.type) as GraphQLObjectType;
       if (!type.extensions.table) return { kind: 'list', key, table, page: planPage(context, table, field, group) };
       const fields = planFields(context, type, group);
-      return { kind: 'one', key, table, field, node, fields, isFixed: isFixed({ table, fields }) };
+      return { kind: 'one', key, table, field, node, fields, isFixed: isFixed({ table, fields }), isLookup: isLookup({ fields }) };
     });
   } catch (error) {
     if (error instanceof NotPrinted) return undefined;
@@ -110,8 +110,9 @@ async function print(plans: readonly RootPlan[], ctx: Context, variables: Variab
   }
   if (!asked || asked.query.values.length > mostParameters) return undefined;
   const { query, printing } = asked;
-  const isLookup = plans.length === 1 && plans[0]!.kind === 'one';
-  const read = () => (isLookup ? ctx.lookup(query) : stats.isPlanned ? ctx.planned(query) : ctx.text(query));
+  const [plan] = plans;
+  const isLookedUp = plans.length === 1 && plan?.kind === 'one' && plan.isLookup;
+  const read = () => (isLookedUp ? ctx.lookup(query) : stats.isPlanned ? ctx.planned(query) : ctx.text(query));
   const text = whole(await (stats.isLong || stats.parameters > manyParameters ? ctx.longRead(read) : read()));
   // The resolvers find out how much of it is refused.
   if (text === tooMuch) return undefined;

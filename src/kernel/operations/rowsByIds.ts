@@ -15,6 +15,7 @@ export function rowsByIds<S extends Shape & { id: Kind<string> }>({
   live,
   shape,
   columns,
+  counts,
 }: TableRows<S>): (ctx: Context, ids: readonly string[]) => Promise<(RowOf<S> | null)[]> {
   const id = rawSql(`t.${key}`);
   const byIds = statement({
@@ -22,6 +23,7 @@ export function rowsByIds<S extends Shape & { id: Kind<string> }>({
     takes: { ids: listOf(uuid) },
     row: shape,
     shared: true,
+    counts,
     text: ({ account, ids }) =>
       sql`select ${columns} from ${rawSql(name)} t where t.account_id = ${account} and ${id} = any(${ids}) and ${live}`,
   });

@@ -14,7 +14,7 @@ export function rowsToChange<S extends Shape & { id: unknown }>(
   rows: TableRows<S>,
   { withDeleted = false }: Options = {},
 ): Brought<RowOf<S>> {
-  const { name: table, what, key, shape, columns } = rows;
+  const { name: table, what, key, shape, columns, counts } = rows;
   const name = withDeleted ? `${table}WithDeleted` : table;
   const found = withDeleted ? sql`true` : rows.found;
   const [from, id] = [rawSql(table), rawSql(`t.${key}`)];
@@ -24,6 +24,7 @@ export function rowsToChange<S extends Shape & { id: unknown }>(
     takes: { ids: listOf(uuid) },
     row: { ...shape, xmin: text },
     shared: true,
+    counts,
     // Whoever looks has asked whether they may.
     beside: true,
     text: ({ account, ids }) =>

@@ -1,11 +1,12 @@
 import { LRUCache } from 'lru-cache';
 import { BatchQueue } from '../base/batchQueue.js';
-import { wasRefused } from '../database/errors.js';
+import { leftNothing } from '../database/errors.js';
 import type { Database } from '../database/index.js';
 import type { Bound } from '../database/statement.js';
 
 interface Waiting {
   query: Bound;
+  account?: string;
   answered(text: string): void;
   failed(error: unknown): void;
 }
@@ -16,7 +17,8 @@ const mostTogether = 8;
 /**
  * Look-ups outside of a transaction, by whoever: while two statements of one text are under way, later ones are queued, and
  * then go as one. Each answer is of a moment after its question. Only for what finds few rows by their keys: a look-up waits
- * for those beside it.
+ * for those beside it. Where the database ends or refuses them together, each is asked once more by itself, within the share of its
+ * account: only the one at fault fails.
  */
 export class LookupBatcher {
   readonly #queue: BatchQueue<Waiting>;
@@ -26,13 +28,15 @@ export class LookupBatcher {
   constructor(
     private readonly database: Pick<Database, 'planned'>,
     maxInFlight?: number,
+    /** Waits for the account's turn at a connection. */
+    private readonly inTurn: <T>(account: string, read: () => Promise<T>) => Promise<T> = (_account, read) => read(),
   ) {
     this.#queue = new BatchQueue(takeBatch, (waiting) => this.#ask(waiting), maxInFlight);
   }
 
-  /** The one text that the statement answers. */
-  text(query: Bound): Promise<string> {
-    return new Promise((answered, failed) => this.#queue.join(query.text, { query, answered, failed }));
+  /** The one text that the statement answers. `account` is who asks, where somebody is known to. */
+  text(query: Bound, account?: string): Promise<string> {
+    return new Promise((answered, failed) => this.#queue.join(query.text, { query, account, answered, failed }));
   }
 
   async #ask(batch: Waiting[]): Promise<void> {
@@ -40,9 +44,16 @@ export class LookupBatcher {
       const texts = await this.database.planned(this.#together(batch.map(({ query }) => query)));
       for (const [i, { answered }] of batch.entries()) answered(texts[i]!);
     } catch (error) {
-      if (batch.length > 1 && wasRefused(error)) await Promise.all(batch.map((one) => this.#ask([one])));
+      // Nobody waits for those that are asked by themselves.
+      if (batch.length > 1 && leftNothing(error)) for (const one of batch) void this.#askAlone(one);
       else for (const { failed } of batch) failed(error);
     }
+  }
+
+  /** What is slow may take its time again, so that its account's share bounds how many of these are under way. */
+  #askAlone({ query, account, answered, failed }: Waiting): Promise<void> {
+    const read = () => this.database.planned(query);
+    return (account === undefined ? read() : this.inTurn(account, read)).then(([text]) => answered(text!), failed);
   }
 
   /** A column for each of some statements of one text. */

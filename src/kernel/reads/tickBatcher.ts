@@ -5,6 +5,8 @@ import type { Bound } from '../database/statement.js';
 export interface BatchedSelect {
   listed(): Bound;
   part(): Sql;
+  /** Whether it counts records: then it is no look-up, nor is what it is a part of. */
+  counts: boolean;
 }
 
 interface Waiting {
@@ -19,7 +21,7 @@ export class TickBatcher {
 
   constructor(
     /** Runs a statement that answers one text. */
-    private readonly ask: (query: Bound) => Promise<string>,
+    private readonly ask: (query: Bound, options: { counts: boolean }) => Promise<string>,
   ) {}
 
   /** The rows of a select. */
@@ -33,9 +35,10 @@ export class TickBatcher {
   async #send(waiting: Waiting[]): Promise<void> {
     try {
       const [first] = waiting;
-      if (waiting.length === 1) return first!.answered(JSON.parse(await this.ask(first!.asked.listed())) as object[]);
+      const options = { counts: waiting.some(({ asked }) => asked.counts) };
+      if (waiting.length === 1) return first!.answered(JSON.parse(await this.ask(first!.asked.listed(), options)) as object[]);
       const lists = waiting.map(({ asked }) => sql`(select coalesce(json_agg(r), '[]') from (${asked.part()}) r)`);
-      const answers = JSON.parse(await this.ask(sql`select json_build_array(${joinSql(lists, ', ')})::text`)) as object[][];
+      const answers = JSON.parse(await this.ask(sql`select json_build_array(${joinSql(lists, ', ')})::text`, options)) as object[][];
       for (const [i, { answered }] of waiting.entries()) answered(answers[i]!);
     } catch (error) {
       for (const { failed } of waiting) failed(error);

@@ -20,6 +20,8 @@ export type ComputedSql = Sql | ((ctx: Context) => Sql);
 /** A field of a record that is no column of its own. */
 export interface Computed {
   sql: ComputedSql;
+  /** It counts records of another table, or sums them up: it takes longer the more there are, so what reads it is no look-up. */
+  counts?: true;
   /** How it follows from a row, where that needs no statement. */
   of?(row: object, ctx: Context): unknown;
   /** Its type and description, where the record's class has no line for it. */
@@ -140,6 +142,7 @@ export class Table<R extends Shape = Shape, F extends object = object, S extends
   readonly shape: R;
   /** The columns of a row as a select list, without what depends on the caller. */
   readonly columns: Sql;
+  readonly counts: boolean;
   readonly computed: Readonly<Record<string, Computed>>;
   readonly #rules: ReadonlyMap<string, FieldRule>;
   /** The fields of the record that are columns, each as its column. */
@@ -166,8 +169,9 @@ export class Table<R extends Shape = Shape, F extends object = object, S extends
     // As `table` says it to the compiler: by the lines of the class, which `kinds` are made of.
     this.shape = { ...row.shape, ...kinds } as R;
     const columns = rawSql([...this.#columns].map(([name, column]) => this.#selected(name, column)).join(', '));
-    const fixed = carried.filter((name) => typeof computed[name] !== 'function');
-    this.columns = joinSql([columns, ...fixed.map((name) => named(computed[name] as Sql, name))], ', ');
+    const fixed = carried.filter((name) => typeof this.computed[name]!.sql !== 'function');
+    this.columns = joinSql([columns, ...fixed.map((name) => named(this.computed[name]!.sql as Sql, name))], ', ');
+    this.counts = fixed.some((name) => this.computed[name]!.counts);
   }
 
   #kindOf(name: string): Kind<unknown> {
@@ -175,10 +179,10 @@ export class Table<R extends Shape = Shape, F extends object = object, S extends
     return rule ? columnKindOf(rule) : uuid;
   }
 
-  /** Its rows with other columns: what else is read with them, over the alias `t`. */
-  reading<O extends Shape>(shape: O, columns: Sql): TableRows<O> {
+  /** Its rows with other columns: what else is read with them, over the alias `t`, and whether these count records. */
+  reading<O extends Shape>(shape: O, columns: Sql, { counts = false }: { counts?: boolean } = {}): TableRows<O> {
     const { name, what, key, live, found } = this;
-    return { name, what, key, live, found, shape, columns };
+    return { name, what, key, live, found, shape, columns, counts };
   }
 
   get sorts(): Record<S, SortKey> {
@@ -206,6 +210,12 @@ export class Table<R extends Shape = Shape, F extends object = object, S extends
     );
     if (wanted.length === 0) return this.columns;
     return joinSql([this.columns, ...wanted.map((name) => named(this.computedOf(ctx, name)!, name))], ', ');
+  }
+
+  /** Whether the columns of a row with these computed fields, as `columnsWith` has them, count records. */
+  countsWith(names: readonly string[]): boolean {
+    const { carried = [] } = this.options;
+    return [...carried, ...names].some((name) => this.computed[name]?.counts);
   }
 
   /** The id of a row. */

@@ -26,7 +26,7 @@ export const callFlowTable = table({
   list: CallFlowList,
   page: CallFlowConnection,
   what: 'Call flow',
-  computed: { callsToday },
+  computed: { callsToday: { sql: callsToday, counts: true } },
   carried: ['callsToday'],
   sorts: { createdAt: byTime('created_at') },
   byDefault: ['createdAt', 'desc'],

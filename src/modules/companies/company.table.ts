@@ -31,15 +31,17 @@ export const companyTable = table({
   page: CompanyConnection,
   neverTold: ['contactCount'],
   computed: {
-    contactCount,
-    dealCount: { sql: ofLinked('count(*)::int', 'deals'), type: () => Int, description: 'Live deals with the company' },
+    contactCount: { sql: contactCount, counts: true },
+    dealCount: { sql: ofLinked('count(*)::int', 'deals'), counts: true, type: () => Int, description: 'Live deals with the company' },
     openDealCount: {
       sql: ofLinked(`(count(*) filter (where l.status = 'open'))::int`, 'deals'),
+      counts: true,
       type: () => Int,
       description: 'Open deals with the company',
     },
     totalDealValue: {
       sql: ofLinked('coalesce(sum(l.value), 0)::text', 'deals'),
+      counts: true,
       type: () => Decimal,
       description: 'The sum over the live deals with the company, whatever their currency',
     },
@@ -60,4 +62,5 @@ export const companyTable = table({
 export const countedCompanies = companyTable.reading(
   { ...companyRow.shape, contactCount: integer },
   sql`${companyTable.columns}, ${contactCount} as "contactCount"`,
+  { counts: true },
 );

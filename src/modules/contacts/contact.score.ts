@@ -21,6 +21,7 @@ const engagementOf = statement({
   takes: { ids: listOf(uuid), now: instant, most: nullable(integer) },
   row: engagement,
   shared: true,
+  counts: true,
   text: ({ account, ids, now, most }) => {
     const own = sql`account_id = ${account} and contact_id = i.id`;
     return sql`select i.id,

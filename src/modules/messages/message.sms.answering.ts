@@ -10,6 +10,7 @@ const answering = statement({
   takes: { fromNumber: text, toNumber: text },
   row: { id: uuid },
   shared: true,
+  counts: true,
   text: ({ account, fromNumber, toNumber }) => sql`
     with here as materialized (
       select c.id, count(*) over () as n from contacts c
