@@ -56,15 +56,28 @@ describe('a feed that is read after the time of a wait is out', () => {
 describe('a wait for an instant that is past', () => {
   const instant = { until: '2020-01-01T00:00:00Z' };
 
-  it('fails where the run comes round to it at once, in a version that was published while it could', async () => {
-    const id = await automations.make([aTask('task', 'rest'), aNode('rest', 'wait', { days: 7 }, 'task')]);
+  /** An automation that was published while its wait `rest` could be past in a circle. */
+  async function published(made: Loose[]): Promise<string> {
+    const id = await automations.make(made);
     const { automationVersion } = api.app.database.prisma;
     const { graph }: Loose = await automationVersion.findFirstOrThrow({ where: { automationId: id } });
     const nodes = graph.nodes.map((node: Loose) => (node.id === 'rest' ? { ...node, config: instant } : node));
     await automationVersion.updateMany({ where: { automationId: id }, data: { graph: { ...graph, nodes } } });
+    return id;
+  }
+
+  it('fails where the run comes round to it at once, in a version that was published while it could', async () => {
+    const id = await published([aTask('task', 'rest'), aNode('rest', 'wait', { days: 7 }, 'task')]);
     const [run] = await automations.enroll(id, await automations.contact());
     expect(await automations.until(run!, 'success', 'failed')).toMatchObject({ status: 'failed', endReason: 'failed', steps: 4 });
     expect(await automations.path(run!)).toEqual(['task completed', 'rest completed', 'task completed', 'rest failed']);
+  });
+
+  it('fails likewise where one round takes several transactions', async () => {
+    const tasks = Array.from({ length: 25 }, (_, n) => aTask(`task ${n}`, n < 24 ? `task ${n + 1}` : 'rest'));
+    const id = await published([...tasks, aNode('rest', 'wait', { days: 7 }, 'task 0')]);
+    const [run] = await automations.enroll(id, await automations.contact());
+    expect(await automations.until(run!, 'success', 'failed')).toMatchObject({ status: 'failed', endReason: 'failed', steps: 52 });
   });
 
   it('is over in each round of a circle that has a wait besides', async () => {

@@ -14,13 +14,19 @@ import { type DueRun, runRows } from './run.table.js';
  */
 export async function goOn(ctx: Context, due: DueRow): Promise<void> {
   let pace: Pace | undefined = { mostActions };
+  let passed: Progress['passed'];
   let seen = due.more ? runRows.look.read(due.more) : undefined;
   for (let isMore = true; isMore && pace; seen = undefined) {
     const progress: Progress = { actions: 0, nodeId: null };
     try {
       const at: Pace = { ...pace, progress };
-      isMore = await inOwnTransaction(ctx, (inside) => burst(inside, { ...due, seen }, at));
+      isMore = await inOwnTransaction(ctx, (inside) => {
+        // A transaction that is tried again begins where this burst began.
+        progress.passed = passed;
+        return burst(inside, { ...due, seen }, at);
+      });
       if (progress.isWaiting && (await rests(ctx, due))) return;
+      passed = progress.isWaiting ? undefined : progress.passed;
     } catch (error) {
       pace = await paceAfter(ctx, due, { error, pace, progress });
     }

@@ -29,7 +29,7 @@ export interface Pace {
   mostActions: number;
   /** The node at which the run is to fail, and why. */
   fault?: { nodeId: string; message: string };
-  /** Where it is, for whoever has to know after a fault. */
+  /** Where it is, for whoever has to know after it. */
   progress?: Progress;
 }
 
@@ -37,6 +37,8 @@ export interface Pace {
 export interface Progress {
   actions: number;
   nodeId: string | null;
+  /** The waits that are over since the run last rested, those of earlier bursts included. */
+  passed?: ReadonlySet<string>;
   /** Whether it began to wait for an event, and is to look what came meanwhile. */
   isWaiting?: boolean;
 }
@@ -61,7 +63,7 @@ export class RunExecutor {
   #steps: number;
   #goal: string | null;
   /** The waits that are over since the run last rested. */
-  readonly #passed = new Set<string>();
+  readonly #passed: Set<string>;
   /** Whether a wait for an event has begun. */
   #isToLook = false;
   #contact?: Promise<Record<string, unknown> | null>;
@@ -75,6 +77,8 @@ export class RunExecutor {
     private readonly pace: Pace,
   ) {
     this.#nodes = new Map(plan.nodes.map((node) => [node.id, node]));
+    this.#passed = new Set(pace.progress?.passed);
+    if (pace.progress) pace.progress.passed = this.#passed;
     this.#steps = run.steps;
     this.#goal = run.goalNodeId;
     this.#perform = actionPerformer(ctx, runTriggerOf(run, run.automationName), () => this.#contactNow());
