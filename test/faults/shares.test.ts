@@ -97,7 +97,7 @@ onPostgres(describe)('an account whose documents about one record all wait', () 
       table: 'notes',
       selection: 'notes(first: 1) { totalCount }',
     },
-    { what: 'a count', root: 'company', path: '/companies', of: { name: 'Acme' }, table: 'deals', selection: 'dealCount' },
+    { what: 'a count', root: 'callFlow', path: '/call-flows', of: { name: 'Desk' }, table: 'calls', selection: 'callsToday' },
   ])('for $what within it, by many texts, keeps no connection from the others', async ({ root, path, of, table, selection }) => {
     const { id } = dataOf(await crm.caller.post(path, of));
     // By such a statement the server finds whose key it has not seen yet.
