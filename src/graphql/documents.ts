@@ -2,14 +2,18 @@ import { hash as hashOf } from 'node:crypto';
 import { type DocumentNode, type GraphQLSchema, print } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { printerOf } from '../kernel/lists/printer.js';
+import { countFields } from '../kernel/model/selections.js';
 import { compile, type Operation } from '../kernel/operations/operation.js';
 
+/** What a field weighs as much as, in characters of a text: its code takes some kilobytes. */
+const fieldWeight = 40;
+
 /**
- * Compiled documents, the most used ones kept: compiling costs more than running. Weighed by their texts, so that nobody fills the memory
- * with large ones.
+ * Compiled documents, the most used ones kept: compiling costs more than running. Weighed by their texts and by their fields with fragments
+ * written out, of which a short text may have a thousand, so that nobody fills the memory with large ones.
  */
 export class Documents {
-  readonly #cache = new LRUCache<string, Operation>({ max: 1000, maxSize: 2_000_000, maxEntrySize: 20_000 });
+  readonly #cache = new LRUCache<string, Operation>({ max: 1000, maxSize: 2_000_000, maxEntrySize: 40_001 });
 
   constructor(private readonly schema: GraphQLSchema) {}
 
@@ -19,7 +23,8 @@ export class Documents {
     const known = this.#cache.get(hash);
     if (known) return known;
     const operation = compile(this.schema, document, { operationName, id: hash, printer: printerOf(this.schema, document, operationName) });
-    this.#cache.set(hash, operation, { size: key.length + 1 });
+    // A text of more than twenty thousand characters is not sent again and again.
+    if (key.length < 20_000) this.#cache.set(hash, operation, { size: Math.max(key.length, fieldWeight * countFields(document)) + 1 });
     return operation;
   }
 }

@@ -71,11 +71,17 @@ function within(what: string, count: number, most: number): void {
   check(count <= most, () => badRequest(`The document exceeds the limit of ${most} on ${what}`));
 }
 
-/** An object of ours would take it for its prototype, and lose what is called so. */
-const checkName = (name: string, what: string) =>
-  check(name !== '__proto__', () =>
-    badRequest(`The document has a ${what} called __proto__: the specification keeps such names for itself`),
+/** Names of variables and aliases are no longer than this: they are written into the code of a document for every field below them. */
+const maxName = 256;
+
+function checkName(name: string, what: string): void {
+  check(name.length <= maxName, () =>
+    badRequest(`The document exceeds the limit of ${maxName} on the characters of the name of a ${what}`),
   );
+  // An object of ours would take it for its prototype, and lose what is called so.
+  const kept = `The document has a ${what} called __proto__: the specification keeps such names for itself`;
+  check(name !== '__proto__', () => badRequest(kept));
+}
 
 function checkValue(value: ValueNode, depth = 0): void {
   check(depth <= maxValueDepth, () => badRequest(`The document exceeds the limit of ${maxValueDepth} on the nesting of a value`));

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Account, expectGraphQLRefusal, type Loose, server, type TestServer } from '../support/index.js';
+import { bearer, Socket } from '../support/live.js';
 
 /** What the compiler of documents answers otherwise than the specification says, unless it is given documents that it answers right. */
 let api: TestServer;
@@ -55,6 +56,81 @@ describe('a fragment that is spread under a condition', () => {
     };
     expect(await run('A', { a: false })).toEqual({});
     expect(await run('B', {})).toEqual(whole());
+  });
+});
+
+describe('a field that stands twice, once under a condition', () => {
+  it.each(['...F', '... { firstName }', '... on Contact { firstName }', 'firstName'])(
+    'has of that only what is left in: %s',
+    async (selected) => {
+      const fragment = selected === '...F' ? 'fragment F on Contact { firstName }' : '';
+      const text = `mutation ($x: Boolean!) { a: ${update(ada.id)} @include(if: $x) { ${selected} } a: ${update(ada.id)} { id } } ${fragment}`;
+      expect(await ask(text, { x: false })).toEqual({ a: { id: ada.id } });
+      expect(await ask(text, { x: true })).toEqual({ a: { firstName: 'Ada', id: ada.id } });
+    },
+  );
+
+  it('does not run what is below the one that is left out', async () => {
+    const text = `query ($x: Boolean!) { me { user { id } } a: contact(id: "${ada.id}") { deals(first: 1) @include(if: $x) { ... { totalCount } } }
+      a: contact(id: "${ada.id}") { deals(first: 1) { nodes { title } } } }`;
+    expect((await ask(text, { x: false })).a).toEqual({ deals: { nodes: [{ title: 'Engine' }] } });
+  });
+});
+
+describe('null for a variable that has a default value', () => {
+  const nowhere = '"01900000-0000-7000-8000-000000000000"';
+  const cases: [string, string][] = [
+    [
+      'the second of two mutations',
+      `mutation ($v: ID = ${nowhere}) { a: deleteTag(id: ${nowhere}) { recordId } b: deleteTag(id: $v) { recordId } }`,
+    ],
+    ['a mutation alone', `mutation ($v: ID = ${nowhere}) { deleteTag(id: $v) { recordId } }`],
+    ['a query that is printed', `query ($v: ID = ${nowhere}) { contact(id: $v) { id } }`],
+    ['a query that is not', `query ($v: ID = ${nowhere}) { me { user { id } } contact(id: $v) { id } }`],
+    ['a place within a literal', 'query ($v: ContactWhere = {}) { me { user { id } } contacts(where: {and: [$v]}) { totalCount } }'],
+    ['a place within a literal of a printed one', 'query ($v: ContactWhere = {}) { contacts(where: {and: [$v]}) { totalCount } }'],
+    ['a fragment', `query ($v: ID = ${nowhere}) { me { user { id } } ...F } fragment F on Query { contact(id: $v) { id } }`],
+    ['a condition', 'query ($v: Boolean = true) { me { user { id @include(if: $v) } } }'],
+    [
+      'names that are one where they are joined',
+      `mutation ($v: ID = ${nowhere}) { a: deleteTag(id: $v) { b: recordId } b_a: deleteTag(id: $v) { recordId } }`,
+    ],
+  ];
+
+  it.each(cases)('is refused by its name where the place must not be null: %s', async (_what, text) => {
+    const reply = await acme.owner.gql(text, { v: null });
+    expectGraphQLRefusal(reply, 400);
+    expect(reply.errors![0].extensions.details).toEqual([{ field: 'v', code: 'required', message: 'must not be null' }]);
+  });
+
+  it('is refused as a subscription begins', async () => {
+    const socket = await Socket.open(api.wire.port, { init: bearer(await acme.key()) });
+    for (const text of [
+      'subscription ($v: DealWhere = {}) { contactEvents { id contact { deals(first: 1, where: {and: [$v]}) { totalCount } } } }',
+      'subscription ($v: ContactWhere = {}) { live { contacts(first: 1, where: {and: [$v]}) { nodes { id } } } }',
+    ]) {
+      const errors = await socket.run(text, { v: null }).refused();
+      expect(errors[0]!.extensions.details).toEqual([{ field: 'v', code: 'required', message: 'must not be null' }]);
+    }
+    socket.ws.close();
+  });
+
+  it('is taken where the place may be null', async () => {
+    const text = `mutation ($v: String = "x") { ${update(bob.id, 'city: $v')} { city } }`;
+    expect((await ask(text, { v: null })).updateContact).toEqual({ city: null });
+    expect((await ask(text)).updateContact).toEqual({ city: 'x' });
+  });
+});
+
+describe('a name of a document', () => {
+  const long = 'a_'.repeat(20_000);
+
+  it.each([
+    ['alias', `mutation { ${long}: login(input: {email: "a@example.com", password: "x"}) { user { id } } }`],
+    ['variable', `mutation ($${long}: String!) { login(input: {email: $${long}, password: "x"}) { user { id } } }`],
+  ])('is no longer than 256 characters: %s', async (what, text) => {
+    const { errors } = await api.anybody().gql(text);
+    expect(errors![0].message).toBe(`The document exceeds the limit of 256 on the characters of the name of a ${what}`);
   });
 });
 

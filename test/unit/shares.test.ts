@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import { unavailable } from '../../src/kernel/base/errors.js';
 import { Shares } from '../../src/kernel/base/shares.js';
+import { patience } from '../../src/kernel/operations/ownTransaction.js';
 
 const isOutage = (error: unknown) => /no connection/.test(String(error));
 
@@ -93,5 +95,30 @@ describe('a turn that did not come', () => {
     expect(refusal.cause).toEqual(new Error('no turn for reads came in time'));
     await end('a1');
     expect(await first).toBe('a1');
+  });
+});
+
+describe('what a vendor tells once', () => {
+  it('is done again where no turn for it came in time', async () => {
+    const shares = new Shares(1, { patience: 20 });
+    const { run, end } = works(shares);
+    const first = run('a1');
+    let tries = 0;
+    const told = patience()(async () => {
+      if (++tries === 3) await end('a1');
+      return shares.run('a', async () => 'kept');
+    });
+    expect(await told).toBe('kept');
+    expect([tries, await first]).toEqual([3, 'a1']);
+  });
+
+  it('is not where it fails otherwise', async () => {
+    let tries = 0;
+    const told = patience()(async () => {
+      tries++;
+      throw unavailable();
+    });
+    await expect(told).rejects.toThrow();
+    expect(tries).toBe(1);
   });
 });

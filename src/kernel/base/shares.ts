@@ -1,4 +1,4 @@
-import { unavailable } from './errors.js';
+import { AppError, unavailable } from './errors.js';
 
 /** How long somebody waits for a turn. It holds nothing that others need, so it may be longer than the wait for a connection. */
 const patienceMs = 5000;
@@ -7,6 +7,12 @@ const patienceMs = 5000;
  * the turn of the event loop that set it.
  */
 const connectionMs = 1800;
+
+/** No turn came in time: nothing was done. */
+class NoTurn extends Error {}
+
+/** Whether something was refused because no turn for it came in time. */
+export const cameToNoTurn = (error: unknown): boolean => error instanceof AppError && error.cause instanceof NoTurn;
 
 /** Somebody who waits, from this moment on. */
 interface Waiting {
@@ -93,7 +99,7 @@ export class Shares {
         refuse: () => {
           gone();
           const { retryAfter, of = 'work' } = this.options;
-          refuse(unavailable(undefined, retryAfter, new Error(`no turn for ${of} came in time`)));
+          refuse(unavailable(undefined, retryAfter, new NoTurn(`no turn for ${of} came in time`)));
         },
       };
       const late = setTimeout(one.refuse, this.#patience);

@@ -31,6 +31,24 @@ export function* fieldsIn(fragments: Fragments, { selections }: SelectionSetNode
   }
 }
 
+/** How many fields the operations of a document have, its fragments written out; only of one whose fragments do not spread themselves. */
+export function countFields(document: DocumentNode): number {
+  const fragments = fragmentsOf(document);
+  const known = new Map<SelectionSetNode, number>();
+  const countIn = (set: SelectionSetNode | undefined): number => {
+    if (!set) return 0;
+    const counted =
+      known.get(set) ??
+      set.selections.reduce((sum, node) => {
+        const inner = node.kind === Kind.FIELD ? node : fragmentOf(fragments, node);
+        return sum + Number(node.kind === Kind.FIELD) + countIn(inner?.selectionSet);
+      }, 0);
+    known.set(set, counted);
+    return counted;
+  };
+  return document.definitions.reduce((sum, node) => sum + (node.kind === Kind.OPERATION_DEFINITION ? countIn(node.selectionSet) : 0), 0);
+}
+
 /**
  * The root fields that an operation runs. Fields of one response name are one call, which validation has made sure of (CollectFields of
  * the GraphQL specification), and `__typename` calls nothing.

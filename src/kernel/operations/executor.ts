@@ -8,6 +8,7 @@ import {
   getNullableType,
   getOperationAST,
   isEnumType,
+  Kind,
   type OperationDefinitionNode,
   typeFromAST,
   type VariableDefinitionNode,
@@ -19,7 +20,7 @@ import { badRequest } from '../base/errors.js';
 import type { Context } from '../context/context.js';
 import { isInWords, isRenamed } from '../model/enums.js';
 import { passedOn, withoutLiterals } from './literals.js';
-import { hasAmbiguousPaths, writtenOut } from './writtenOut.js';
+import { isUncompilable } from './uncompilable.js';
 
 type Variables = Record<string, unknown>;
 
@@ -39,8 +40,9 @@ export function executorOf(schema: GraphQLSchema, document: DocumentNode, operat
   const options = isInWords(document) ? { customSerializers: wordSerializers(schema) } : {};
   const operation = getOperationAST(document, operationName);
   if (!operation) throw badRequest('Name the operation to run');
-  const alone = writtenOut(document, operation);
-  if (hasAmbiguousPaths(schema, alone)) return interpreted(schema, alone);
+  const alone = onlyOf(document, operation);
+  // Documents of ours are none of these, and answered in words, which takes the compiler.
+  if (!isInWords(document) && isUncompilable(schema, alone, operation)) return interpreted(schema, alone);
   const types = typesToCoerce(schema, operation);
   const free = withoutLiterals(schema, withoutTypes(alone, types));
   const compiled = compileQuery(schema, free.document, undefined, options);
@@ -49,6 +51,12 @@ export function executorOf(schema: GraphQLSchema, document: DocumentNode, operat
     query: (root, ctx, variables, coerced) => compiled.query(root, ctx, free.addTo(withCoerced(types, variables, coerced))),
   };
 }
+
+/** A document without its other operations. */
+const onlyOf = (document: DocumentNode, operation: OperationDefinitionNode): DocumentNode => ({
+  ...document,
+  definitions: document.definitions.filter((definition) => definition === operation || definition.kind !== Kind.OPERATION_DEFINITION),
+});
 
 /** Runs a document as graphql-js does, without making code of it: several times as slow. */
 const interpreted = (schema: GraphQLSchema, document: DocumentNode): Executor => ({

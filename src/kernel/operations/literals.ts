@@ -13,7 +13,6 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'graphql';
-import { badRequest } from '../base/errors.js';
 import { Json } from '../model/scalars.js';
 
 type Variables = Record<string, unknown>;
@@ -21,16 +20,12 @@ type Variables = Record<string, unknown>;
 /** A document without literals among its arguments. */
 interface LiteralFree {
   document: DocumentNode;
-  /**
-   * Adds the variables that stand for them, made anew; of a literal in which variables stand by these. Throws 400 where one is null in a
-   * place that must not be null.
-   */
+  /** Adds the variables that stand for them, made anew; of a literal in which variables stand by these, none of which is null amiss. */
   addTo(variables: Variables): Variables;
 }
 
 interface Literal {
   name: string;
-  argument: string;
   type: GraphQLInputType;
   node: ValueNode;
 }
@@ -51,7 +46,7 @@ export function withoutLiterals(schema: GraphQLSchema, document: DocumentNode): 
     const type = types.getFieldDef()?.args.find(({ name }) => name === argument.name.value)?.type;
     if (!type || argument.value.kind === Kind.VARIABLE) return argument;
     const name = `${prefix}${literals.length}`;
-    literals.push({ name, argument: argument.name.value, type, node: argument.value });
+    literals.push({ name, type, node: argument.value });
     return { ...argument, value: variable(name) };
   };
   const asVariables = (field: FieldNode): FieldNode | undefined =>
@@ -64,11 +59,7 @@ export function withoutLiterals(schema: GraphQLSchema, document: DocumentNode): 
       OperationDefinition: (node) => ({ ...node, variableDefinitions: [...(node.variableDefinitions ?? []), ...declared] }),
     }),
     addTo: (variables) => {
-      const values = literals.map(({ argument, type, node }) => {
-        const value = valueFromAST(node, type, variables);
-        if (value === undefined) throw badRequest(`The argument ${argument} has no valid value: a variable in it is null`);
-        return value;
-      });
+      const values = literals.map(({ type, node }) => valueFromAST(node, type, variables));
       for (const [i, { name }] of literals.entries()) variables[name] = values[i];
       return variables;
     },

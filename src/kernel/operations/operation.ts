@@ -1,28 +1,22 @@
 import {
-  coerceInputValue,
   type DocumentNode,
   type ExecutionResult,
   type FieldNode,
   GraphQLError,
-  type GraphQLInputType,
   type GraphQLSchema,
   getOperationAST,
-  Kind,
   OperationTypeNode,
   print,
-  typeFromAST,
-  valueFromAST,
 } from 'graphql';
 import { Extensions } from 'type-graphql';
 import { type Asker, type Needs, needsOf } from '../access/access.js';
 import { allowDocument } from '../access/allowDocument.js';
-import { badRequest, check, type Detail, invalid, unavailable } from '../base/errors.js';
+import { badRequest, check, unavailable } from '../base/errors.js';
 import { answerSize, type PrintedData } from '../base/jsonText.js';
 import type { Context } from '../context/context.js';
 import { momentReader } from '../context/moment.js';
 import type { Printer } from '../context/printer.js';
 import { fromDatabase, wasRefused } from '../database/errors.js';
-import { coercionDetail } from '../model/coercionMessages.js';
 import { fieldsToRun } from '../model/selections.js';
 import { NeedsTurn } from '../writes/unitOfWork.js';
 import { type Answer, executeDetached } from './detached.js';
@@ -32,6 +26,7 @@ import { onceForAddress, publicClaimOf } from './idempotency.public.js';
 import { checkMutationId } from './mutationNames.js';
 import { withRetries } from './ownTransaction.js';
 import { recordMutation } from './recordMutation.js';
+import { coerce, variablesOf } from './variables.js';
 
 /** Marks a mutation that talks to a vendor or loops over many records, and so manages its own transactions. */
 export const Detached = () => Extensions({ detached: true });
@@ -109,11 +104,7 @@ export function compile(
   const isAlone = fields.length === 1;
   const isDetached = fields.some((name) => (isAlone ? root[name]?.extensions.detached : root[name]?.extensions.detached === true));
   if (isDetached && !isAlone) throw badRequest('This mutation manages its own transactions and must be the only field of its document');
-  const types = (definition.variableDefinitions ?? []).map((v) => {
-    const type = typeFromAST(schema, v.type as never) as GraphQLInputType;
-    const required = v.type.kind === Kind.NON_NULL_TYPE && !v.defaultValue;
-    return { name: v.variable.name.value, type, required, fallback: valueFromAST(v.defaultValue, type) };
-  });
+  const types = variablesOf(schema, document, definition);
   const needs = needsOf(schema, document);
   let compiled: Executor | undefined;
   const record = recordMutation(schema, document, executorOf);
@@ -137,34 +128,6 @@ export function compile(
     },
     print: printer,
   };
-}
-
-/** Maximum errors reported per request. */
-const most = 100;
-
-/** All type faults of the variables in one pass, each with the name of its field. */
-function coerce(
-  schema: GraphQLSchema,
-  types: { name: string; type: GraphQLInputType; required: boolean; fallback?: unknown }[],
-  variables: Variables,
-) {
-  const details: Detail[] = [];
-  const coerced: Variables = {};
-  for (const { name, type, required, fallback } of types) {
-    const given = Object.hasOwn(variables, name) ? variables[name] : undefined;
-    if (given === undefined) {
-      coerced[name] = fallback;
-      if (required) details.push({ field: name, code: 'required', message: 'is required' });
-      continue;
-    }
-    coerced[name] = coerceInputValue(given, type, (path, value, { message }) => {
-      details.push(coercionDetail(schema, type, name, { path, value, message }));
-      // Enough to tell what is wrong. Looking on would cost the others more than the answer is worth: a body may hold millions.
-      if (details.length === most) throw invalid(details);
-    });
-  }
-  if (details.length > 0) throw invalid(details);
-  return coerced;
 }
 
 /**

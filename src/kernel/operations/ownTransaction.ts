@@ -1,5 +1,6 @@
 import { AppError } from '../base/errors.js';
 import { pause } from '../base/eventLoop.js';
+import { cameToNoTurn } from '../base/shares.js';
 import type { Context } from '../context/context.js';
 import { fromDatabase, isRetryable, isTaken, mayRetry, waitedTooLong, wasRefused } from '../database/errors.js';
 import { StaleReads, type UnitKind } from '../writes/unitOfWork.js';
@@ -36,6 +37,9 @@ const pauseMs = 50;
 /** Does again what waited for a lock in vain. `isFirst`: whether it is done for the first time. */
 export type Patiently = <T>(work: (isFirst: boolean) => Promise<T>) => Promise<T>;
 
+/** For a lock, or for the account's turn at a connection. */
+const waitedInVain = (error: unknown) => waitedTooLong(error) || cameToNoTurn(error);
+
 /**
  * Does again what waited for a lock in vain, for about ten seconds from now on: for what a vendor tells once, which nobody would bring
  * again because a large merge held its contact. All that one request waits for goes by one of these.
@@ -49,7 +53,7 @@ export function patience(whenHeld?: () => Promise<void>): Patiently {
       try {
         return await work(isFirst);
       } catch (error) {
-        if (!waitedTooLong(error instanceof StaleReads ? error.cause : error) || performance.now() > end) throw error;
+        if (!waitedInVain(error instanceof StaleReads ? error.cause : error) || performance.now() > end) throw error;
         if (!isHeld) await whenHeld?.();
         isHeld = true;
         await pause(pauseMs);
