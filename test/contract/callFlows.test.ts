@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { aFlow, bye, createFlow, entry, graph, through } from '../support/callFlows.js';
 import { type Account, dataOf, day, expectNothingWritten, expectRefusal, type Loose, server, type TestServer } from '../support/index.js';
+import { freeNumber } from './samples.talk.js';
 
 let api: TestServer;
 let acme: Account;
@@ -72,6 +73,33 @@ describe('POST /call-flows', () => {
     for (const verb of ['publish', 'unpublish', 'wiring']) expectRefusal(await member.post(`/call-flows/${id}/${verb}`, {}), 403);
     expectRefusal(await member.patch(`/call-flows/${id}`, { name: 'Mine' }), 403);
     dataOf(await member.post(`/call-flows/${id}/simulate`, {}));
+  });
+});
+
+describe('an API key with the scope settings and the permission read-write', () => {
+  it('changes, publishes and unpublishes a flow', async () => {
+    const key = await acme.key({ permission: 'read-write', scopes: ['settings'] });
+    const { id } = await aFlow(acme, { phoneNumber: await freeNumber(acme) });
+    const renamed = dataOf(await key.patch(`/call-flows/${id}`, { name: 'Renamed' }));
+    expect(renamed.name).toBe('Renamed');
+    const published = dataOf(await key.post(`/call-flows/${id}/publish`, { expectedUpdatedAt: renamed.updatedAt }));
+    expect(published).toMatchObject({ publishedVersion: 1, wiring: { wired: true } });
+    expect(dataOf(await key.post(`/call-flows/${id}/unpublish`))).toMatchObject({ publishedVersion: null });
+  });
+
+  it('makes no flow, wires none and releases no number', async () => {
+    const key = await acme.key({ permission: 'read-write', scopes: ['settings'] });
+    const { id } = await aFlow(acme);
+    expectRefusal(await key.post('/call-flows', { name: 'Mine' }), 403);
+    expectRefusal(await key.post(`/call-flows/${id}/wiring`), 403);
+    expectRefusal(await key.post('/call-flows/tombstones/release', { phoneNumber: '+14155550196' }), 403);
+  });
+
+  it('changes nothing without that scope', async () => {
+    const key = await acme.key({ permission: 'read-write', scopes: ['calls'] });
+    const { id } = await aFlow(acme);
+    expectRefusal(await key.patch(`/call-flows/${id}`, { name: 'Mine' }), 403);
+    for (const verb of ['publish', 'unpublish']) expectRefusal(await key.post(`/call-flows/${id}/${verb}`, {}), 403);
   });
 });
 

@@ -25,7 +25,7 @@ import { Workspace } from '../auth/auth.member.model.js';
 
 export const Permission = oneOf(
   'ApiKeyPermission',
-  { read: 'Reads', 'read-write': 'Reads and changes', admin: 'Also what is marked for admins: users, webhooks, settings' },
+  { read: 'Reads', 'read-write': 'Reads and changes', admin: 'Also what is marked for admins: users, webhooks, new call flows and wiring' },
   'What a key may do, each including those before it',
 );
 
