@@ -178,11 +178,11 @@ function paging(all: ReadonlyMap<string, QueryParameter>, hasPages: boolean, rep
   };
   const [perPage, limit, numbered] = [whole('per_page'), whole('limit'), whole('page')];
   const size = perPage ? Math.min(perPage, maxPageSize) : limit ? Math.min(limit, smallPage) : undefined;
-  if (numbered !== undefined && !hasPages)
-    report('page', { code: 'not_allowed', message: 'is not taken here: go on with the cursor of the page before' });
   const after = only('cursor');
   // Clients send the first page by themselves where their caller names none.
-  const page = after && numbered === 1 ? undefined : numbered;
+  const page = numbered === 1 && (after || !hasPages) ? undefined : numbered;
+  if (page !== undefined && !hasPages)
+    report('page', { code: 'not_allowed', message: 'is not taken here: go on with the cursor of the page before' });
   if (after && page) report('page', { code: 'conflicting', message: 'cannot be combined with cursor' });
   return { page, perPage: size, after };
 }
