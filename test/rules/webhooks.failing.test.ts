@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { attempted, deliveryTo, failing } from '../support/deliveries.js';
-import { type Account, dataOf, day, hour, type KeyClient, type Loose, server, type TestServer } from '../support/index.js';
+import { type Account, dataOf, day, hour, type KeyClient, type Loose, second, server, type TestServer } from '../support/index.js';
 import { eventually } from '../support/live.js';
 import { Receiver } from '../support/receiver.js';
 
@@ -109,26 +109,52 @@ describe('a webhook whose every delivery is ended by 410', () => {
 });
 
 describe('a webhook that is given another address while the one before does not answer', () => {
-  it('has no failures of the one before', async () => {
+  let other: Receiver;
+  beforeEach(async () => {
+    other = await Receiver.open();
+  });
+  afterEach(() => other.close());
+
+  /** A webhook that was moved while the address before had not answered, which then answers so; and its delivery after that. */
+  async function movedBefore(status: number): Promise<{ made: Loose; delivery: Loose }> {
     let answer = () => {};
     const asked = new Promise<void>((reached) => {
       receiver.answer = (_, response) => {
-        answer = () => void response.writeHead(500).end();
+        answer = () => void response.writeHead(status).end();
         reached();
       };
     });
     const made = await webhook();
     await happen();
     await asked;
-    const next = await Receiver.open();
-    dataOf(await key.patch(`/webhooks/manage/${made.id}`, { url: next.url }));
+    dataOf(await key.patch(`/webhooks/manage/${made.id}`, { url: other.url }));
     answer();
     const [delivery] = (await eventually(async () => {
       const all: Loose[] = dataOf(await key.get(`/webhooks/manage/${made.id}/deliveries`)).data;
       return all[0]?.attemptCount === 1 && all;
     })) as Loose[];
-    expect(delivery!.attempts).toMatchObject([{ responseStatus: 500, url: receiver.url }]);
-    expect(await read(made)).toMatchObject({ url: next.url, failCount: 0, failingSince: null, lastFiredAt: null });
-    await next.close();
+    return { made, delivery: delivery! };
+  }
+
+  it('has no failures of the one before', async () => {
+    const { made, delivery } = await movedBefore(500);
+    expect(delivery.attempts).toMatchObject([{ responseStatus: 500, url: receiver.url }]);
+    expect(await read(made)).toMatchObject({ url: other.url, failCount: 0, failingSince: null, lastFiredAt: null });
+  });
+
+  it('is sent there what the one before wants no more of, and ends by a 410 of its own', async () => {
+    const { made, delivery } = await movedBefore(410);
+    expect(delivery).toMatchObject({ status: 'pending', responseStatus: 410 });
+    expect(await read(made)).toMatchObject({ isActive: true, failCount: 0, failingSince: null });
+    api.clock.advance(61 * second);
+    await other.until(1);
+    const [arrived] = await until(made, 1, 'delivered');
+    expect(arrived!.attempts).toMatchObject([
+      { responseStatus: 410, url: receiver.url },
+      { responseStatus: 200, url: other.url },
+    ]);
+    other.answer = answering(410);
+    const last = await deliveryTo(api, acme, made.id);
+    expect(await attempted(api, last, 1)).toMatchObject({ status: 'failed', dueAt: null });
   });
 });

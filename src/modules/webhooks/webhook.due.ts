@@ -84,15 +84,15 @@ async function deliver(ctx: Context, { id, attempt, more, place }: DueRow): Prom
     return;
   }
   const outcome = await call(ctx, id, delivery, begun);
-  const next = outcome.delivered || outcome.isFinal ? null : nextAttempt(ctx, firstAttemptAt ?? begun, attemptCount + 1);
-  const { delivered, status, ms, error } = outcome;
+  const { delivered, isFinal } = outcome;
+  const next = delivered ? null : nextAttempt(ctx, firstAttemptAt ?? begun, attemptCount + 1);
   const goesOn = place?.mayGoOn() ?? false;
-  const after = await settleAttempt(ctx, { id, attempt, begun, ended: ctx.now(), url, next, delivered, status, ms, error, goesOn });
+  const after = await settleAttempt(ctx, { id, attempt, begun, ended: ctx.now(), url, next, ...outcome, goesOn });
   if (after?.next) place?.goOn(after.next);
-  const webhook = !delivered && next === null && isHopeless(after?.failingSince, ctx.now()) ? after?.webhookId : null;
+  const webhook = !delivered && (isFinal || next === null) && isHopeless(after?.failingSince, ctx.now()) ? after?.webhookId : null;
   if (!webhook) return;
   // One that 410 ended may be the first after a quiet time, which says little of the webhook.
-  if (!outcome.isFinal || (await wasTriedLately(ctx, webhook, begun))) await tryToSwitchOff(ctx, webhook);
+  if (!isFinal || (await wasTriedLately(ctx, webhook, begun))) await tryToSwitchOff(ctx, webhook);
 }
 
 /** The delivery is settled whatever comes of this: where it fails, the next delivery that fails for good finds the webhook as hopeless. */

@@ -232,7 +232,7 @@ export function headersOf({ deliveryId, messageId, event, body, at, secrets, tra
   };
 }
 
-/** What an answer means: only 2xx is success, and 410 ends the delivery. */
+/** What an answer means: only 2xx is success, and the address that answers 410 gets no more of the delivery. */
 export function outcomeOf(answer: Answer) {
   if ('fault' in answer) return { delivered: false, isFinal: false, status: null, ms: answer.ms, error: answer.fault };
   const { status, ms } = answer;

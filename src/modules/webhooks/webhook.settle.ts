@@ -19,6 +19,8 @@ export interface Attempt {
   url: string;
   /** When the next attempt is due; null after the last one, and after success. */
   next: Date | null;
+  /** Whether the address wants no more of it. That ends the delivery, unless its webhook has another address by then. */
+  isFinal?: boolean;
   delivered: boolean;
   status: number | null;
   ms: number;
@@ -46,6 +48,10 @@ const settled = {
   ...{ nextId: nullable(uuid), nextAttempt: nullable(integer), more: nullable(json()), unawaited: text },
 };
 
+/** When the delivery `d` goes again after the attempt `g`; null for never. */
+const nextOne = sql`case when g."isFinal" is not true
+  or exists (select from held h where h.id = d.webhook_id and h.url <> g.url) then g.next end`;
+
 // g        What is told, an attempt a row, `nth` in the order in which they ended.
 // held     The webhooks, locked before their deliveries and in one order: so does who switches one off, and so do other processes that
 //          settle. `settled` waits for it by counting it.
@@ -53,8 +59,9 @@ const settled = {
 //          else can have counted the place as free by the time this is committed. `freed` has them by source, once they are settled, and
 //          `taken` what came: the function sees both the settling and what was committed while `held` waited.
 // settled  The deliveries whose attempt is still ours (its number, pending or cancelled, leased), each with its attempt added. What was
-//          cancelled meanwhile stays so, unless it has arrived. The ids are told besides, so that they are looked up: joined with `g`
-//          alone, all deliveries of the account would be read.
+//          cancelled meanwhile stays so, unless it has arrived. What the address wants no more of has failed, but where it is of a webhook
+//          that has another one by now, it goes there next. The ids are told besides, so that they are looked up: joined with `g` alone,
+//          all deliveries of the account would be read.
 // own      Those at the address that their webhook has now: what came of another one is no news of it.
 // fired    Each webhook of those once: when it was last tried, and the last attempt that arrived, if any.
 // failed   How many attempts failed after that one (all of them where none arrived), and since when. Each webhook has a row, also with 0.
@@ -71,7 +78,7 @@ const settle = statement({
   first: ({ account, attempts, ids, now, lease }) => sql`
     with g as (
       select * from jsonb_to_recordset(${attempts}::jsonb) as g(nth int, id uuid, attempt int, begun timestamptz, ended timestamptz,
-        next timestamptz, delivered boolean, status int, ms int, error text, url text, "goesOn" boolean)),
+        next timestamptz, "isFinal" boolean, delivered boolean, status int, ms int, error text, url text, "goesOn" boolean)),
     held as (
       select w.id, w.url from webhooks w
       where w.account_id = ${account} and w.id = any(array(
@@ -83,8 +90,9 @@ const settle = statement({
       where g.delivered and g."goesOn" and d.leased_until > clock_timestamp() + make_interval(secs => ${lease} / 3.0)),
     settled as (
       update webhook_deliveries d set
-        status = case when g.delivered then 'delivered' when d.status = 'cancelled' or g.next is not null then d.status else 'failed' end,
-        due_at = case when d.status = 'pending' then g.next end, leased_until = null, attempt_count = d.attempt_count + 1,
+        status = case when g.delivered then 'delivered'
+          when d.status = 'cancelled' or ${nextOne} is not null then d.status else 'failed' end,
+        due_at = case when d.status = 'pending' then ${nextOne} end, leased_until = null, attempt_count = d.attempt_count + 1,
         attempts = d.attempts || jsonb_build_object('at', to_char(g.begun at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
           'responseStatus', g.status, 'responseTimeMs', g.ms, 'error', g.error, 'url', g.url),
         first_attempt_at = coalesce(d.first_attempt_at, g.begun), last_attempt_at = g.begun,
