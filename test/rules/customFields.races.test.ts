@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { type HeldUp, whileHeldUp } from '../support/heldUp.js';
+import { type HeldUp, untilWaiting, whileHeldUp, whileLocked } from '../support/heldUp.js';
+import { importsBy } from '../support/imports.js';
 import { type Account, dataOf, expectRefusal, type Loose, onPostgres, type Reply, server, type TestServer } from '../support/index.js';
 
 let api: TestServer;
@@ -69,5 +70,35 @@ onPostgres(describe)('who is refused for the values of a field', () => {
       expect(asked.body.impact).toMatchObject({ valueCount: 1, dependencyCount: 0 });
       expectRefusal(await acme.owner.patch(`/custom-fields/${id}`, { fieldType: 'number' }), 422, 'fieldType');
     });
+  });
+});
+
+onPostgres(describe)('an import that is made while a custom field gets another key leads to that', () => {
+  const { create } = importsBy(() => acme.owner);
+  const rows = [{ firstName: 'Ada', Size: 'XL' }];
+  const rename = (id: string) => acme.owner.patch(`/custom-fields/${id}`, { fieldKey: 'extent' });
+  const mapping = (key: string) => ({ firstName: 'firstName', Size: `customFields.${key}` });
+
+  it('where its columns are read by their names after the change began', async () => {
+    const { id } = await field();
+    const becomesExtent: HeldUp = { table: 'custom_fields', columns: 'field_key', rows: "new.field_key = 'extent'" };
+    const change = () => rename(id);
+    const { replies } = await whileHeldUp(api, becomesExtent, change, () => create({ rows }));
+    expect(replies[0]!.status).toBe(200);
+    expect(dataOf(replies[1]!).mapping).toEqual(mapping('extent'));
+  });
+
+  it('where the change begins before the import is there', async () => {
+    const { id } = await field();
+    const begun: Promise<Reply>[] = [];
+    const make = () => create({ rows, mapping: mapping('size') });
+    const reply = await whileLocked(api, 'lock table imports in share mode', make, async (look) => {
+      await untilWaiting(1)(look);
+      begun.push(rename(id));
+      await untilWaiting(2)(look);
+    });
+    const [renamed] = await Promise.all(begun);
+    expect(renamed!.status).toBe(200);
+    expect(dataOf(await acme.owner.get(`/imports/${dataOf(reply).id}`)).mapping).toEqual(mapping('extent'));
   });
 });

@@ -56,7 +56,7 @@ const byOtherName = new Map(Object.entries(others).flatMap(([field, names]) => n
 const longestName = 200;
 
 /** Each column by its name: of several for one field the one that is called most like it, of such the first. */
-function guessed(columns: string[], definitions: Definition[]): Mapping {
+function guessed(columns: string[], definitions: readonly Definition[]): Mapping {
   // Whoever makes a file sees the labels; a key is the field's own name.
   const named = (name: 'label' | 'fieldKey') => definitions.map((one) => [bare(one[name]), `${custom}${one.fieldKey}`] as const);
   const byCustomField = new Map([...named('label'), ...named('fieldKey')]);
@@ -74,10 +74,17 @@ function guessed(columns: string[], definitions: Definition[]): Mapping {
   return Object.fromEntries(names.flatMap(({ column }) => (fields.has(column) ? [[column, fields.get(column)!]] : [])));
 }
 
-/** The field of each column: as it is told, else as the columns are called. 400 naming what leads nowhere. */
-export async function mappingOf(ctx: Context, columns: string[], given: Record<string, unknown> | null | undefined): Promise<Mapping> {
+/**
+ * The field of each column: as it is told, else as the columns are called by the definitions of contacts. 400 naming what leads
+ * nowhere.
+ */
+export function mappingOf(
+  columns: string[],
+  given: Record<string, unknown> | null | undefined,
+  definitions: readonly Definition[],
+): Mapping {
   if (!given) {
-    const mapping = guessed(columns, await customFieldsLoader(ctx).load('contact'));
+    const mapping = guessed(columns, definitions);
     check(Object.keys(mapping).length > 0, () =>
       invalidField('mapping', 'required', 'is required: no column name matches a contact field'),
     );

@@ -12,6 +12,7 @@ import { inFinalTransaction, readProgress, saveProgress } from '../../kernel/ope
 import { loader } from '../../kernel/operations/loader.js';
 import { rowsByIds } from '../../kernel/operations/rowsByIds.js';
 import { shapeOf } from '../../kernel/tables/modelRow.js';
+import { definitionsToWrite } from '../customFields/customField.values.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { readCsv, readRows, type SourceRow } from './import.csv.js';
 import { importedFrom, mappingOf, mostOfRow, rowTooLong } from './import.mapping.js';
@@ -74,6 +75,17 @@ export const forgetUnfinished = statement({
     select now() + ${abandoned} as until`,
 });
 
+const blank = { status: 'pending', error: null, totalRows: 0, processedRows: 0, createdCount: 0, updatedCount: 0, errorCount: 0 };
+
+/** An import as it begins. 400 naming `matchOn` where no column leads to what contacts are found by. */
+function fieldsOf(input: CreateImportInput, mapping: Import['mapping']) {
+  const mode = input.mode ?? 'create';
+  const matchOn = mode === 'create' ? null : (input.matchOn ?? 'email');
+  const isLedTo = !matchOn || Object.values(mapping).includes(matchOn);
+  check(isLedTo, () => invalidField('matchOn', 'conflicting', `needs a column that leads to ${matchOn}`));
+  return { ...blank, id: input.id, name: input.name ?? null, mode, matchOn, mapping };
+}
+
 const complete = statement({
   name: 'completeImport',
   takes: { id: uuid, rows: integer, unreadable: integer },
@@ -96,15 +108,11 @@ interface Begun {
  */
 export async function createImport(ctx: Context, input: CreateImportInput): Promise<Import> {
   const { columns: names, rows } = await read(input);
-  const mapping = await mappingOf(ctx, names, input.mapping);
-  const mode = input.mode ?? 'create';
-  const matchOn = mode === 'create' ? null : (input.matchOn ?? 'email');
-  const fields = Object.values(mapping);
-  check(!matchOn || fields.includes(matchOn), () => invalidField('matchOn', 'conflicting', `needs a column that leads to ${matchOn}`));
-  checkTrial(ctx);
-  const counts = { totalRows: 0, processedRows: 0, createdCount: 0, updatedCount: 0, errorCount: 0 };
-  const given = { id: input.id, name: input.name ?? null, status: 'pending', error: null, mode, matchOn, mapping, ...counts };
   const { id } = await ctx.transaction(async (inside) => {
+    // The definitions are held to the end, and before any import: a field that gets another key has it by now, or finds this import.
+    const mapping = mappingOf(names, input.mapping, await definitionsToWrite(inside, 'contact'));
+    const given = fieldsOf(input, mapping);
+    checkTrial(inside);
     const [{ until }] = (await inside.rows(forgetUnfinished, { id: readProgress<Begun>(ctx)?.id ?? null })) as [{ until: Date }];
     const begun = inside.insert('Import', { ...given, createdBy: ctx.caller.userId, leasedUntil: until });
     await saveProgress(inside, { id: begun.id } satisfies Begun);
