@@ -30,7 +30,7 @@ import { LookupBatcher } from './kernel/reads/lookupBatcher.js';
 import { GroupCommit } from './kernel/writes/groupCommit.js';
 import { identify } from './modules/auth/auth.identify.js';
 import { mailsSentInTime } from './modules/auth/auth.mail.js';
-import { recheck } from './modules/auth/auth.recheck.js';
+import { recheck, whileAllowed } from './modules/auth/auth.recheck.js';
 import { modules } from './modules.js';
 import { Catalog } from './rest/catalog.js';
 import { type BoundEndpoint, bindEndpoints } from './rest/endpoints.js';
@@ -201,7 +201,7 @@ async function mountApis(http: FastifyInstance, { app, metrics, persisted }: Par
   const front = app.config.pages ? mountFront(http, { app, schema, demo: () => app.demo }) : undefined;
   mountGraphQL(http, { apollo, persisted, page: front?.graphiql });
   mountSubscriptions(http, { app, schema, apollo, persisted, identify, recheck, metrics });
-  mountRest(http, endpoints, sofa);
+  mountRest(http, { endpoints, sofa, whileAllowed });
   if (app.config.board) mountBoard(http);
   await mountCallbacks(http, modules);
   return apollo;

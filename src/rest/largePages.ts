@@ -21,13 +21,24 @@ interface Asked {
 /** Runs the document of a list with these variables. */
 export type Read = (variables: Asked) => Promise<Connection>;
 
+/** How a page is read. */
+export interface Reading {
+  ctx: Context;
+  asked: Asked;
+  read: Read;
+  /** Called before each portion after the first: throws where nothing more is to be read for the caller. */
+  checkRights: () => Promise<void>;
+}
+
 /**
  * A page in the envelope of its endpoint. One whose records are large is read by several statements, each of which goes on after the last
  * record of the one before, and is sent as the client takes it: what it takes of memory does not grow with the page. A fault after the
- * first statement cuts the connection before the end of the body, and so does an end that is not the one which the headers told.
+ * first statement cuts the connection before the end of the body, and so do the end of the caller's rights and an end that is not the one
+ * which the headers told.
  */
-export async function answerPage(endpoint: Endpoint, ctx: Context, asked: Asked, read: Read): Promise<Envelope> {
-  const portions = new Portions(ctx, asked, read, Object.keys(endpoint.extras ?? {}));
+export async function answerPage(endpoint: Endpoint, reading: Reading): Promise<Envelope> {
+  const { asked } = reading;
+  const portions = new Portions(reading, Object.keys(endpoint.extras ?? {}));
   const { nodes, ...page } = await portions.first();
   const first = { ...page, nodes };
   if (portions.isWhole) return envelope(endpoint, first, asked);
@@ -79,13 +90,11 @@ class Portions {
   #left: number;
 
   constructor(
-    private readonly ctx: Context,
-    private readonly asked: Asked,
-    private readonly read: Read,
+    private readonly reading: Reading,
     /** What is asked for beside the records: once, with the first of them. */
     private readonly extras: readonly string[],
   ) {
-    this.#size = this.#left = pageSize(asked);
+    this.#size = this.#left = pageSize(reading.asked);
   }
 
   /** Whether the first portion was all of it. */
@@ -94,14 +103,15 @@ class Portions {
   }
 
   first(): Promise<Connection> {
-    const { page = 1 } = this.asked;
+    const { asked } = this.reading;
+    const { page = 1 } = asked;
     const whole = this.#left;
     return this.#fitting((size) => {
-      if (size === whole) return this.asked;
-      if (page === 1) return { ...this.asked, perPage: size };
+      if (size === whole) return asked;
+      if (page === 1) return { ...asked, perPage: size };
       // A page of another size that begins with the same record.
       while (whole % this.#size !== 0) this.#size--;
-      return { ...this.asked, page: ((page - 1) * whole) / this.#size + 1, perPage: this.#size };
+      return { ...asked, page: ((page - 1) * whole) / this.#size + 1, perPage: this.#size };
     });
   }
 
@@ -122,7 +132,7 @@ class Portions {
 
   /** The same portions from here on. */
   #copy(): Portions {
-    const copy = new Portions(this.ctx, this.asked, this.read, this.extras);
+    const copy = new Portions(this.reading, this.extras);
     [copy.#size, copy.#left] = [this.#size, this.#left];
     return copy;
   }
@@ -130,19 +140,20 @@ class Portions {
   /** What comes after a portion; undefined after the last one. */
   async #after({ pageInfo }: Connection): Promise<Connection | undefined> {
     if (this.#left === 0 || !pageInfo.hasNextPage || pageInfo.endCursor === null) return undefined;
+    await this.reading.checkRights();
     const left = [totalVariable, ...this.extras].map((name) => [name, false]);
-    const rest = { ...this.asked, page: undefined, after: pageInfo.endCursor, ...Object.fromEntries(left) };
+    const rest = { ...this.reading.asked, page: undefined, after: pageInfo.endCursor, ...Object.fromEntries(left) };
     return this.#fitting((size) => ({ ...rest, perPage: size }));
   }
 
   /** As many records as one statement may print, at least one. */
   async #fitting(variablesFor: (size: number) => Asked): Promise<Connection> {
-    const { request } = this.ctx;
+    const { ctx, read } = this.reading;
     for (;;) {
       const variables = variablesFor(this.#size);
-      request.mostBytes = this.#size > 1 ? mostBytes : undefined;
+      ctx.request.mostBytes = this.#size > 1 ? mostBytes : undefined;
       try {
-        const page = await this.read(variables);
+        const page = await read(variables);
         this.#left -= this.#size;
         if (this.#left > 0) this.#size = Math.min(this.#left, fitting(this.#size, recordsOf(page).length));
         return page;

@@ -6,10 +6,11 @@ import { inOneTurn } from '../http/largeJson.js';
 import { allow } from '../kernel/access/access.js';
 import type { Bucket } from '../kernel/access/rateLimits.js';
 import { notFound } from '../kernel/base/errors.js';
+import type { WhileAllowed } from '../kernel/context/callers.js';
 import type { RawRequest } from '../kernel/module/routes.js';
 import type { BoundEndpoint } from './endpoints.js';
 import { type Envelope, jsonOf } from './envelope.js';
-import { answer, answerRaw, prepare, refuseRetired } from './serve.js';
+import { answer, answerPaged, answerRaw, prepare, refuseRetired } from './serve.js';
 import type { Passage, sofaOf } from './sofa.js';
 
 export const basePath = '/api/v1';
@@ -35,13 +36,22 @@ export function sofaFor(endpoints: readonly BoundEndpoint[]): Sofa {
   };
 }
 
+export interface RestParts {
+  endpoints: readonly BoundEndpoint[];
+  sofa: Sofa;
+  whileAllowed: WhileAllowed;
+}
+
 /**
  * Puts every endpoint behind Fastify: the regular ones through SOFA, lists, hot and irregular ones directly, raw ones by their own
  * handlers.
  */
-export function mountRest(server: FastifyInstance, endpoints: readonly BoundEndpoint[], sofa: Sofa): void {
-  const handlerOf = (bound: BoundEndpoint) =>
-    isRegular(bound) ? throughSofa(sofa, bound) : bound.endpoint.operation ? direct(bound) : raw(bound);
+export function mountRest(server: FastifyInstance, { endpoints, sofa, whileAllowed }: RestParts): void {
+  const handlerOf = (bound: BoundEndpoint) => {
+    if (isRegular(bound)) return throughSofa(sofa, bound);
+    if (bound.isPaged) return paged(bound, whileAllowed);
+    return bound.endpoint.operation ? direct(bound) : raw(bound);
+  };
   const [forgiving, strict] = [
     endpoints.filter(({ endpoint }) => endpoint.forgiving),
     endpoints.filter(({ endpoint }) => !endpoint.forgiving),
@@ -102,6 +112,11 @@ function applyEnvelope(reply: FastifyReply, { status, headers, body }: Envelope)
 const direct = (bound: BoundEndpoint) => async (request: FastifyRequest, reply: FastifyReply) => {
   const prepared = prepare(bound, rawRequest(request));
   return applyEnvelope(reply, await answer(bound, request.ctx, prepared));
+};
+
+const paged = (bound: BoundEndpoint, whileAllowed: WhileAllowed) => async (request: FastifyRequest, reply: FastifyReply) => {
+  const prepared = prepare(bound, rawRequest(request));
+  return applyEnvelope(reply, await answerPaged(bound, request.ctx, prepared, whileAllowed(request.ctx)));
 };
 
 const throughSofa = (sofa: Sofa, bound: BoundEndpoint) => async (request: FastifyRequest, reply: FastifyReply) => {

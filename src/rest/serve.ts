@@ -76,14 +76,24 @@ function readable(bound: BoundEndpoint, type: GraphQLInputObjectType, body: unkn
 }
 
 /** Runs a prepared endpoint and puts its result into the endpoint's envelope. Every refusal is thrown as an AppError. */
-export async function answer(bound: BoundEndpoint, ctx: Context, prepared: Prepared): Promise<Envelope> {
-  const { endpoint } = bound;
+export const answer = (bound: BoundEndpoint, ctx: Context, prepared: Prepared): Promise<Envelope> =>
+  inOwnWords(bound, prepared, async (variables) => envelope(bound.endpoint, await execute(bound, ctx, variables), variables));
+
+/** Answers with a page, which may be large: `checkRights` throws where the portion that comes next must not be read. */
+export const answerPaged = (bound: BoundEndpoint, ctx: Context, prepared: Prepared, checkRights: () => Promise<void>): Promise<Envelope> =>
+  inOwnWords(bound, prepared, (asked) => {
+    const read = (variables: object) => execute(bound, ctx, { ...asked, ...variables });
+    return answerPage(bound.endpoint, { ctx, asked, read: read as Read, checkRights });
+  });
+
+/** What an endpoint answers, with what it ignored of the request; what it refuses is told by the names that the client used. */
+async function inOwnWords(
+  { endpoint }: BoundEndpoint,
+  prepared: Prepared,
+  run: (variables: Prepared['variables']) => Promise<Envelope>,
+): Promise<Envelope> {
   try {
-    const { variables } = prepared;
-    const read = (asked: object) => execute(bound, ctx, { ...variables, ...asked });
-    const reply = bound.isPaged
-      ? await answerPage(endpoint, ctx, variables, read as Read)
-      : envelope(endpoint, await read(variables), variables);
+    const reply = await run(prepared.variables);
     if (prepared.ignored.length > 0) reply.headers['X-Ignored-Fields'] = headerList(prepared.ignored);
     return reply;
   } catch (error) {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { allPlaced, aTask } from '../support/automations.js';
 import { aFlow, graph } from '../support/callFlows.js';
 import { type Account, dataOf, type Loose, server, type TestServer } from '../support/index.js';
+import { whenever } from '../support/largePages.js';
 
 let api: TestServer;
 let acme: Account;
@@ -32,30 +33,11 @@ async function page(query: string, pages: number): Promise<Loose[]> {
 
 const largest = 4 * 1024 * 1024;
 
-/** Has something done after each answer of the database that is of a kind, while something else is. */
-async function whenever(isOne: (answer: string) => boolean, then: () => unknown, work: () => unknown): Promise<void> {
-  const { database } = api.app;
-  const { text, planned } = database;
-  const told = async (answers: string[]) => {
-    for (const answer of answers) if (isOne(answer)) await then();
-    return answers;
-  };
-  Object.assign(database, {
-    text: async (query: never) => (await told([await text(query)]))[0],
-    planned: async (query: never) => told(await planned(query)),
-  });
-  try {
-    await work();
-  } finally {
-    Object.assign(database, { text, planned });
-  }
-}
-
 /** The bytes that each statement prints meanwhile. */
 async function printedBy(work: () => Promise<unknown>): Promise<number[]> {
   const printed: number[] = [];
   const note = (answer: string) => printed.push(Buffer.byteLength(answer)) > 0;
-  await whenever(note, () => undefined, work);
+  await whenever(api, note, () => undefined, work);
   return printed;
 }
 
@@ -124,6 +106,7 @@ describe('a page of large records whose end its headers tell', () => {
     let portion = 0;
     const make = () => owner.post('/automations', { name: 'Automation 55' });
     await whenever(
+      api,
       (answer) => answer.length > 100_000 && ++portion === 2,
       make,
       () => expect(read('per_page=6&sort=name&order=asc')).rejects.toThrow(),
@@ -164,7 +147,7 @@ describe('a page of large records whose last ones go while it is read', () => {
       await api.app.database.execute(`delete from ${path.slice(1).replace('-', '_')} where id = any($1::uuid[])`, [ids]);
     };
     let names = '';
-    await whenever(isSo, remove, async () => {
+    await whenever(api, isSo, remove, async () => {
       names = await read();
     });
     expect(await read()).toBe('76');

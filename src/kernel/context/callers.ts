@@ -1,5 +1,5 @@
 import type { AppError } from '../base/errors.js';
-import type { App, Principal } from './context.js';
+import type { App, Context, Principal } from './context.js';
 
 /** What a request brings by which its caller may be known, and from where it comes. */
 export interface Credentials {
@@ -29,3 +29,9 @@ export interface Staying {
 
 /** Whether callers who stay connected still may, as `modules/auth` finds out: each one's principal as it is now, or why it has ended. */
 export type Recheck = (app: App, staying: readonly Staying[]) => Promise<(Principal | AppError)[]>;
+
+/**
+ * For an answer that is read as its client takes it, called once where it begins: what it answers is called before each part is read, and
+ * throws once the caller's credentials have ended, or their rights are no longer those of the beginning. `modules/auth` finds that out.
+ */
+export type WhileAllowed = (ctx: Context) => () => Promise<void>;
