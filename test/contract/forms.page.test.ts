@@ -55,7 +55,7 @@ describe('GET /f/{id}', () => {
     const reply = await show(id);
     expectPage(reply, 200);
     expect(inputsOf(reply)).toEqual([
-      ...['data.name', 'data.email', 'data.tel', 'data.size', 'data.seats', 'data.question', 'consent', '_hp_field'],
+      ...['data.name', 'data.email', 'data.tel', 'data.size', 'data.seats', 'data.question', 'consent', '_hp_field', '_asked'],
     ]);
     expect(reply.text).toContain('<h1>Ask us</h1>');
     expect(reply.text).toContain('<form method="post">');

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { v5 } from 'uuid';
 import { dayMs } from '../../kernel/base/durations.js';
 import { type AppError, badRequest, check } from '../../kernel/base/errors.js';
@@ -13,12 +14,14 @@ import type { FormField } from './form.model.js';
 import type { FormRow } from './form.service.js';
 import { consentOf } from './form.settings.js';
 import { placeOf } from './form.values.js';
-import { openForm, submitForm } from './submission.service.js';
+import type { Submitted } from './submission.model.js';
+import { isKept, openForm, submitOpen } from './submission.service.js';
 
 /** What was filled in so far, by the names of the inputs. */
 type Said = URLSearchParams;
 
-const nameOf = ({ key }: FormField) => `data.${key}`;
+const fieldNames = 'data.';
+const nameOf = ({ key }: FormField) => `${fieldNames}${key}`;
 const utmNames = ['source', 'medium', 'campaign', 'content', 'term'].map((name) => `utm_${name}`);
 
 const inputTypes = { text: 'text', email: 'email', phone: 'tel', number: 'number' } as const;
@@ -55,11 +58,54 @@ ${value}</textarea>`;
 
 const labelled = (field: FormField, said: Said) => html`<label>${field.label}${field.required && ' *'}${input(field, said)}</label>`;
 
-function agreement({ settings }: FormRow, said: Said): Html | null {
+/** The words at the box that is ticked; null where nothing is to be agreed to. */
+function wordingOf({ settings }: FormRow): string | null {
   const asked = consentOf(settings);
-  if (!asked) return null;
-  const marks = html`${said.has('consent') && html` checked`}${asked.required && html` required`}`;
-  return html`<p><label><input type="checkbox" name="consent" value="true"${marks}> ${asked.text ?? 'I agree'}</label></p>`;
+  return asked && (asked.text ?? 'I agree');
+}
+
+/** The input that holds what a page asked, since a form may be edited while it is filled in. */
+const nameOfAsked = '_asked';
+const markOf = (asked: unknown) => createHash('sha256').update(JSON.stringify(asked)).digest('base64url');
+
+/** A mark of the wording, and one of the fields. */
+const marksOf = (form: FormRow) => [wordingOf(form), form.fields.map(({ key }) => key)].map(markOf);
+const hiddenMarks = (form: FormRow) => html`<input type="hidden" name="${nameOfAsked}" value="${marksOf(form).join('.')}">`;
+
+/** What is another now than the page asked. Of HTML without these marks, which is somebody's own, nobody knows: nothing. */
+function changedSince(form: FormRow, said: Said): { wording: boolean; fields: boolean } {
+  const [wording, fields] = marksOf(form);
+  const [wordingThen = wording, fieldsThen = fields] = said.get(nameOfAsked)?.split('.') ?? [];
+  return { wording: wordingThen !== wording, fields: fieldsThen !== fields };
+}
+
+function agreement(form: FormRow, said: Said): Html | null {
+  const wording = wordingOf(form);
+  if (wording === null) return null;
+  // Who agreed to another wording has not agreed to this one.
+  const isTicked = said.has('consent') && !changedSince(form, said).wording;
+  const marks = html`${isTicked && html` checked`}${consentOf(form.settings)?.required && html` required`}`;
+  return html`<p><label><input type="checkbox" name="consent" value="true"${marks}> ${wording}</label></p>`;
+}
+
+const isAgreed = (said: Said) => said.get('consent') === 'true';
+
+/** What was filled in for fields that the form had when its page was shown, and has no more: `key: text`. */
+function lostWords({ fields }: FormRow, said: Said): string[] {
+  const names = new Set(fields.map(nameOf));
+  const isLost = ([name, text]: [string, string]) => name.startsWith(fieldNames) && !names.has(name) && text.trim() !== '';
+  return [...said].filter(isLost).map(([name, text]) => `${name.slice(fieldNames.length)}: ${text}`);
+}
+
+/** What the visitor would not be told if this was kept by the form of now; undefined where it is what the page asked. */
+function faultOfChange(form: FormRow, said: Said): string | undefined {
+  const changed = changedSince(form, said);
+  const lost = changed.fields ? lostWords(form, said) : [];
+  const faults = [
+    ...(changed.wording && isAgreed(said) ? ['What you agree to has changed since this page was shown to you.'] : []),
+    ...(lost.length > 0 ? ['The fields have changed since this page was shown to you. This is not asked for any more:', ...lost] : []),
+  ];
+  return faults.length > 0 ? ['Look at the form again, and send it once more.', ...faults].join('\n') : undefined;
 }
 
 /** Invisible to people, and to programs that read a page to them; machines fill it in. */
@@ -78,10 +124,12 @@ const newPage = (ctx: Context) => `${ctx.now().getTime()}.${ctx.app.clock.id()}`
 /**
  * The id of what a page sends: the same for the same words of the same page, so that a second click, or a page of thanks that is loaded
  * again, makes no second submission. Undefined after a day, as an `Idempotency-Key` is forgotten: a copy of the page may go on for years.
+ * What the page asked is no word of them: a form may be edited before its page is shown again.
  */
 function idOf(ctx: Context, form: FormRow, said: Said): string | undefined {
   const age = ctx.now().getTime() - Number.parseInt(said.get(nameOfPage) ?? '', 10);
-  return age < dayMs ? v5(`${form.id} ${said}`, nilId) : undefined;
+  const words = new URLSearchParams([...said].filter(([name]) => name !== nameOfAsked));
+  return age < dayMs ? v5(`${form.id} ${words}`, nilId) : undefined;
 }
 
 interface Shown {
@@ -93,7 +141,7 @@ interface Shown {
 function page(ctx: Context, form: FormRow, said: Said, { fault, once = newPage(ctx) }: Shown = {}): RawReply {
   const { name, description, fields, redirectUrl } = form;
   const content = html`${description && html`<p>${description}</p>`}${fault && html`<p class="error" role="alert">${fault}</p>`}
-<form method="post">${fields.map((field) => labelled(field, said))}${agreement(form, said)}${trap}${campaign(said)}
+<form method="post">${fields.map((field) => labelled(field, said))}${agreement(form, said)}${trap}${hiddenMarks(form)}${campaign(said)}
 <button name="${nameOfPage}" value="${once}">Send</button></form>`;
   // A browser holds the address that we send it on to, to be one that the form may go to.
   return htmlPage(name, content, { formTargets: redirectUrl ? [new URL(redirectUrl).origin] : [] });
@@ -118,24 +166,33 @@ function shownAgain(ctx: Context, form: FormRow, said: Said, { status, message, 
   return { ...shown, status, headers: { ...shown.headers, 'Retry-After': String(retryAfter) } };
 }
 
+function thanks({ redirectUrl, thankYouMessage }: Pick<Submitted, 'redirectUrl' | 'thankYouMessage'>): RawReply {
+  // As the URL is written, which is ASCII: a header takes nothing else.
+  if (redirectUrl) return { status: 303, headers: { Location: new URL(redirectUrl).href }, type: 'text/plain', body: '' };
+  return htmlPage('Thank you', thankYouMessage ?? 'We have received it.');
+}
+
+const inputOf = ({ fields }: FormRow, said: Said) => ({
+  data: Object.fromEntries(fields.map((field) => [field.key, (said.get(nameOf(field)) ?? '').replace(/\r\n/g, '\n')])),
+  consent: isAgreed(said),
+  utm: Object.fromEntries(utmNames.filter((name) => said.has(name)).map((name) => [name, said.get(name)])),
+  _hp_field: said.get('_hp_field'),
+});
+
 /** POST /f/{id}: what the page sends. Sent on or thanked; or shown again with what is wrong, as it was filled in. */
 export async function takeForm(ctx: Context, { params, headers, body }: CallbackRequest): Promise<RawReply> {
-  const { form } = await openForm(ctx, params.id ?? '');
+  const open = await openForm(ctx, params.id ?? '');
+  const { form, acting } = open;
   check(/^application\/x-www-form-urlencoded\b/i.test(headers['content-type']?.toString() ?? ''), () =>
     badRequest('The body must be what a form sends: application/x-www-form-urlencoded'),
   );
   const said = new URLSearchParams(body.toString());
+  const id = idOf(ctx, form, said);
   try {
-    const input = {
-      data: Object.fromEntries(form.fields.map((field) => [field.key, (said.get(nameOf(field)) ?? '').replace(/\r\n/g, '\n')])),
-      consent: said.get('consent') === 'true',
-      utm: Object.fromEntries(utmNames.filter((name) => said.has(name)).map((name) => [name, said.get(name)])),
-      _hp_field: said.get('_hp_field'),
-    };
-    const { redirectUrl, thankYouMessage } = await submitForm(ctx, form.id, input, idOf(ctx, form, said));
-    // As the URL is written, which is ASCII: a header takes nothing else.
-    if (redirectUrl) return { status: 303, headers: { Location: new URL(redirectUrl).href }, type: 'text/plain', body: '' };
-    return htmlPage('Thank you', thankYouMessage ?? 'We have received it.');
+    const fault = faultOfChange(form, said);
+    if (!fault) return thanks(await submitOpen(open, inputOf(form, said), id));
+    // A page of thanks that is loaded again was kept before the form changed.
+    return id && (await isKept(acting, id)) ? thanks(form) : shownAgain(ctx, form, said, badRequest(fault));
   } catch (error) {
     const known = fromDatabase(error);
     if (known?.status !== 400 && known?.status !== 503) throw error;

@@ -2,7 +2,7 @@ import { AppError, check, found, invalidField, notFound } from '../../kernel/bas
 import { type Context, validId } from '../../kernel/context/context.js';
 import type { RowOf } from '../../kernel/database/kinds.js';
 import type { Changes } from '../../kernel/events/changes.js';
-import { getRow, listRows, listRowsOf } from '../../kernel/lists/list.js';
+import { findRow, getRow, listRows, listRowsOf } from '../../kernel/lists/list.js';
 import { inFinalTransaction } from '../../kernel/operations/detached.js';
 import { actingForForm } from '../auth/auth.acting.js';
 import { followsContact } from '../contacts/contact.followMerge.js';
@@ -26,11 +26,17 @@ export async function listOfForm(ctx: Context, formId: string, args: SubmissionL
 
 export const getSubmission = (ctx: Context, id: string) => getRow<SubmissionRow>(ctx, submissionTable, id);
 
-/**
- * A form that strangers fill in, with the context in which it acts for its account. Throws 404 where there is none, it is inactive
- * or archived, or its account is suspended.
- */
-export async function openForm(ctx: Context, id: string): Promise<{ form: FormRow; acting: Context }> {
+/** Whether there is a submission under an id that its sender chose. */
+export const isKept = async (ctx: Context, id: string) => (await findRow<SubmissionRow>(ctx, submissionTable, id)) !== null;
+
+/** A form as it was read for a stranger who fills it in, with the context in which it acts for its account. */
+export interface OpenForm {
+  form: FormRow;
+  acting: Context;
+}
+
+/** Throws 404 where there is no such form, it is inactive or archived, or its account is suspended. */
+export async function openForm(ctx: Context, id: string): Promise<OpenForm> {
   const { acting, form: open } = found(await actingForForm<FormRow>(ctx, validId(id, 'Form'), openForms), 'Form');
   const form = readForm(open);
   check(form.isActive && !form.archivedAt, () => notFound('Form'));
@@ -64,12 +70,14 @@ interface Filled {
   input: SubmitFormInput;
 }
 
+/** Contract POST /forms/{id}/submit: acts for the form's account, whoever calls. */
+export const submitForm = async (ctx: Context, id: string, input: SubmitFormInput) => submitOpen(await openForm(ctx, id), input);
+
 /**
- * Contract POST /forms/{id}/submit: acts for the form's account, whoever calls. A machine, which fills in what is hidden, gets an
- * answer like everybody, and nothing is kept of it. What is sent again under an id of its own is kept once, and answered as before.
+ * What is filled in, by the fields and the wording of the form as it was read. A machine, which fills in what is hidden, gets an answer
+ * like everybody, and nothing is kept of it. What is sent again under an id of its own is kept once, and answered as before.
  */
-export async function submitForm(ctx: Context, id: string, input: SubmitFormInput, ownId?: string): Promise<Submitted> {
-  const { form, acting } = await openForm(ctx, id);
+export async function submitOpen({ form, acting }: OpenForm, input: SubmitFormInput, ownId?: string): Promise<Submitted> {
   const values = valuesOf(form.fields, input.data, { account: acting.account });
   const consent = agreement(acting, form, input.consent);
   const lead = leadOf(form, values, input);
