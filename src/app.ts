@@ -83,7 +83,8 @@ function buildContract() {
   const schema = buildSchema(modules);
   const documents = new Documents(schema);
   const catalog = new Catalog();
-  const endpoints = bindEndpoints([...modules, catalog.module], schema, documents);
+  // Apart from those that clients send, so that no number of these displaces them.
+  const endpoints = bindEndpoints([...modules, catalog.module], schema, new Documents(schema));
   let openapi: ReturnType<typeof openApiDocument> | undefined;
   const contract = {
     schema,

@@ -5,15 +5,16 @@ import { printerOf } from '../kernel/lists/printer.js';
 import { countFields } from '../kernel/model/selections.js';
 import { compile, type Operation } from '../kernel/operations/operation.js';
 
-/** What a field weighs as much as, in characters of a text: its code takes some kilobytes. */
+/** What a field weighs as much as, in characters of a text: its code takes some kilobytes. A document weighs no more than `mostWeight`. */
 const fieldWeight = 40;
+const mostWeight = 40_000;
 
 /**
  * Compiled documents, the most used ones kept: compiling costs more than running. Weighed by their texts and by their fields with fragments
  * written out, of which a short text may have a thousand, so that nobody fills the memory with large ones.
  */
 export class Documents {
-  readonly #cache = new LRUCache<string, Operation>({ max: 1000, maxSize: 2_000_000, maxEntrySize: 40_001 });
+  readonly #cache = new LRUCache<string, Operation>({ max: 1000, maxSize: 2_000_000, maxEntrySize: mostWeight });
 
   constructor(private readonly schema: GraphQLSchema) {}
 
@@ -24,7 +25,8 @@ export class Documents {
     if (known) return known;
     const operation = compile(this.schema, document, { operationName, id: hash, printer: printerOf(this.schema, document, operationName) });
     // A text of more than twenty thousand characters is not sent again and again.
-    if (key.length < 20_000) this.#cache.set(hash, operation, { size: Math.max(key.length, fieldWeight * countFields(document)) + 1 });
+    const size = Math.min(Math.max(key.length, fieldWeight * countFields(document), 1), mostWeight);
+    if (key.length < 20_000) this.#cache.set(hash, operation, { size });
     return operation;
   }
 }

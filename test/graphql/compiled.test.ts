@@ -77,6 +77,18 @@ describe('a field that stands twice, once under a condition', () => {
   });
 });
 
+describe('a mutation one of whose fields fails while another is under way', () => {
+  it('leaves no transaction behind, however often', async () => {
+    const text = `mutation ($x: Boolean!) { ${update(ada.id, 'city: "Rome"')} {
+      ...F @include(if: $x) bad: deals(page: 1, after: "x") { totalCount } ok: deals(first: 1) { totalCount } } }
+      fragment F on Contact { id }`;
+    for (let n = 0; n < 10; n++) expectGraphQLRefusal(await acme.owner.gql(text, { x: true }), 400);
+    const secondary = await acme.contact();
+    const merged = await acme.owner.post('/contacts/merge', { primaryId: ada.id, secondaryId: secondary.id });
+    expect([merged.status, merged.body.data.city]).toEqual([200, null]);
+  });
+});
+
 describe('null for a variable that has a default value', () => {
   const nowhere = '"01900000-0000-7000-8000-000000000000"';
   const cases: [string, string][] = [

@@ -249,9 +249,10 @@ export class UnitOfWork {
     await this.#finished;
   }
 
-  /** Takes everything back. */
+  /** Takes everything back. What reads late, as beside a field that failed, begins no transaction: nobody would end it. */
   async abandon(): Promise<void> {
-    await this.#transaction?.catch(() => undefined);
+    this.#transaction ??= Promise.reject(new Abandoned());
+    await this.#transaction.catch(() => undefined);
     this.#settle?.abandon(new Abandoned());
     await this.#finished?.catch(() => undefined);
   }
