@@ -8,6 +8,8 @@ import { compile, type Operation } from '../kernel/operations/operation.js';
 /** What a field weighs as much as, in characters of a text: its code takes some kilobytes. A document weighs no more than `mostWeight`. */
 const fieldWeight = 40;
 const mostWeight = 40_000;
+/** A text that is as long is not kept. */
+const longestText = 20_000;
 
 /**
  * Compiled documents, the most used ones kept: compiling costs more than running. Weighed by their texts and by their fields with fragments
@@ -24,9 +26,8 @@ export class Documents {
     const known = this.#cache.get(hash);
     if (known) return known;
     const operation = compile(this.schema, document, { operationName, id: hash, printer: printerOf(this.schema, document, operationName) });
-    // A text of more than twenty thousand characters is not sent again and again.
     const size = Math.min(Math.max(key.length, fieldWeight * countFields(document), 1), mostWeight);
-    if (key.length < 20_000) this.#cache.set(hash, operation, { size });
+    if (key.length < longestText) this.#cache.set(hash, operation, { size });
     return operation;
   }
 }

@@ -121,7 +121,7 @@ export function compile(
     only: isAlone ? nodes[0] : undefined,
     readMoment: definition.operation === OperationTypeNode.QUERY ? momentReader(schema, fields) : undefined,
     coerce: (variables) => coerce(schema, types, variables),
-    execute: (ctx, variables, { root, coerced } = {}) => {
+    execute: (ctx, variables, { root, coerced = coerce(schema, types, variables) } = {}) => {
       if (record) return record(ctx, variables, { coerced, root });
       compiled ??= executorOf(schema, document, operationName);
       return compiled.query(root, ctx, variables, coerced);

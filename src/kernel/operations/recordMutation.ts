@@ -25,8 +25,8 @@ import { Json } from '../model/scalars.js';
 import type { Executor } from './executor.js';
 
 type Variables = Record<string, unknown>;
-type Given = { coerced?: Variables; root?: unknown };
-type Run = (ctx: Context, variables: Variables, given?: Given) => Promise<ExecutionResult> | ExecutionResult;
+type Given = { coerced: Variables; root?: unknown };
+type Run = (ctx: Context, variables: Variables, given: Given) => Promise<ExecutionResult> | ExecutionResult;
 type Compile = (schema: GraphQLSchema, document: DocumentNode) => Executor;
 
 /** A row as its resolver answers it: it is shown afterwards. */
@@ -54,13 +54,13 @@ export function recordMutation(schema: GraphQLSchema, document: DocumentNode, co
     const shown = showingDocument(key, node);
     return compile(showingSchema(key, field), inWords ? answerInWords(shown) : shown);
   });
-  return async (ctx, variables, { coerced, root } = {}) => {
+  return async (ctx, variables, { coerced, root }) => {
     const done = (await doing().query(root, ctx, variables, coerced)) as ExecutionResult<Record<string, { id: string } | null>>;
     const row = done.data?.[key];
     if (done.errors?.length || !row) return done;
     const told = isToldSo ? ctx.emittedRecord(type.name, row.id) : undefined;
     if (told) return { data: new PrintedData([{ key, text: told.text }]) };
-    return showing().query({ [key]: row }, ctx, {}) as ExecutionResult;
+    return showing().query({ [key]: row }, ctx, {}, {}) as ExecutionResult;
   };
 }
 

@@ -38,12 +38,12 @@ export function variablesOf(schema: GraphQLSchema, document: DocumentNode, opera
 }
 
 /**
- * The variables of a validated operation for which null must not be sent although their types allow it: they have a default value, and
- * stand in a place that must not be null. The specification fails the field there; graphql-jit never answers.
+ * The variables of a validated operation for which null must not be sent although their types allow it: they, or the place, have a
+ * default value, and the place must not be null. The specification fails the field there; graphql-jit never answers.
  */
 function neverNull(schema: GraphQLSchema, document: DocumentNode, { variableDefinitions }: OperationDefinitionNode): Set<string> {
   const found = new Set<string>();
-  if (!variableDefinitions?.some(({ type, defaultValue }) => defaultValue && type.kind !== Kind.NON_NULL_TYPE)) return found;
+  if (!variableDefinitions?.some(({ type }) => type.kind !== Kind.NON_NULL_TYPE)) return found;
   const types = new TypeInfo(schema);
   const note = (name: string) => isNonNullType(types.getInputType()) && found.add(name);
   visit(document, visitWithTypeInfo(types, { Variable: ({ name }) => void note(name.value), VariableDefinition: () => false }));
